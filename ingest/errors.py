@@ -1,0 +1,27 @@
+"""Errors of callers (exceptions) and defects of data (values)."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class PatchloreError(Exception):
+    """Base of every exception that patchlore raises on purpose.
+
+    The text is a whole message for a person: what, where, what to do.
+    """
+
+
+class IngestError(PatchloreError):
+    """A source can't be read at all: no such file, no permission, not a mail."""
+
+
+class Defect(Struct, frozen=True):
+    """Something in the data that was wrong and was got over.
+
+    ``line`` is 1-based in the body, 0 for the headers and the container.
+    """
+
+    code: str
+    line: int = 0
+    text: str = ""

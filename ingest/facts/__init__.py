@@ -1,0 +1,1 @@
+"""One module per kind of fact; parse.py calls each of them."""

@@ -1,0 +1,39 @@
+"""``Raw``: one mail's bytes and where they came from; what every source yields."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Fidelity = Literal["exact", "rewritten", "masked", "flattened"]
+
+#: From the best copy of a message to the worst: whose facts count (kb/merge.py).
+FIDELITIES: tuple[Fidelity, ...] = ("exact", "rewritten", "masked", "flattened")
+
+
+class Source(Struct, kw_only=True):
+    """Where a copy of a message was found.
+
+    ``offset`` is what finds it again in its container: the byte offset in an
+    mbox or a file of several pages, 0 where the file is the mail. In a
+    public-inbox repository ``blob`` is the id of the mail's blob.
+    """
+
+    path: str
+    format: str
+    offset: int = 0
+    fidelity: Fidelity = "exact"
+    list: str | None = None
+    blob: str | None = None
+
+
+class Raw(Struct, kw_only=True):
+    """One message as it was found: ``data`` are its bytes, container escapes undone.
+
+    ``data`` and ``source.format`` are all that parsing needs, so an archive
+    that keeps both can always be rebuilt.
+    """
+
+    data: bytes
+    source: Source

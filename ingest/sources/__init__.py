@@ -1,0 +1,1 @@
+"""One module per archive or page format; detect.py holds the table of them."""

@@ -1,0 +1,1 @@
+"""One module per export format of a backport list."""
