@@ -1,0 +1,17 @@
+"""Errors of the archive: whole messages for a person."""
+
+from __future__ import annotations
+
+from patchlore.ingest.errors import PatchloreError
+
+
+class ArchiveError(PatchloreError):
+    """The archive can't be used: absent, locked, damaged, too new, not writable."""
+
+
+class NoArchiveError(ArchiveError):
+    """There is no archive at the given place."""
+
+
+class NotFoundError(PatchloreError):
+    """Nothing in the archive has the name that was asked for."""

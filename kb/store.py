@@ -1,0 +1,340 @@
+"""The archive on disk: opening it for reading or for the one writer, and reading rows."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pathlib
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import resources
+from types import TracebackType
+from typing import IO, Any, Self
+
+import zstandard
+from msgspec import Struct
+
+from patchlore.ingest.message import Message
+from patchlore.kb.content import Codec, Content, decode_message
+from patchlore.kb.errors import ArchiveError, NoArchiveError
+
+#: The version of kb/schema.sql that this program reads and writes.
+SCHEMA_VERSION = 1
+
+#: PRAGMA application_id: "PLor"; an SQLite file of somebody else is refused.
+APPLICATION_ID = 0x504C6F72
+
+FILE_NAME = "archive.sqlite"
+
+#: Larger pages than the default hold one or more compressed mails with little waste.
+PAGE_SIZE = 8192
+
+
+class Added(Struct, kw_only=True):
+    """What a batch did: messages that were new, copies merged into known ones, copies known."""
+
+    new: int = 0
+    merged: int = 0
+    known: int = 0
+    #: Messages whose facts were redone because a better copy arrived.
+    redone: int = 0
+
+
+def database_path(folder: str | os.PathLike[str]) -> pathlib.Path:
+    """Return the path of the database file of the archive in ``folder``."""
+    return pathlib.Path(folder) / FILE_NAME
+
+
+class Archive:
+    """An archive, opened for reading (any number) or for writing (one at a time).
+
+    Use as a context manager.  ``path`` is the archive's folder; ``connection``
+    the SQLite connection, for floors that ask their own questions.
+    """
+
+    path: pathlib.Path
+    connection: sqlite3.Connection
+    writable: bool
+
+    def __init__(self, path: str | os.PathLike[str], *, write: bool = False) -> None:
+        """Open the archive in the folder ``path``; with ``write`` make it when absent.
+
+        Raises NoArchiveError when there is none to read and ArchiveError when it
+        is locked by another writer, damaged, of a newer version or not writable.
+        """
+        self.path = pathlib.Path(path)
+        self.writable = write
+        self._lock: IO[bytes] | None = None
+        self._codec: Codec | None = None
+        if write:
+            self._prepare_folder()
+        elif not database_path(self.path).exists():
+            raise NoArchiveError(
+                f"There is no archive in {self.path}: make one with "
+                f"'patchlore --archive {self.path} ingest SOURCE', or name another with --archive."
+            )
+        try:
+            self.connection = _connect(database_path(self.path), write=write)
+        except BaseException:
+            self._release()
+            raise
+        try:
+            self._check_version()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        """Return the archive itself; it is closed at the end of the block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the archive; a transaction that is open is rolled back."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the database and let the next writer in."""
+        self.connection.close()
+        self._release()
+
+    # -- reading ----------------------------------------------------------------
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> sqlite3.Cursor:
+        """Run one statement; damage of the file becomes an ArchiveError."""
+        try:
+            return self.connection.execute(sql, parameters)
+        except sqlite3.DatabaseError as error:
+            raise explain_error(error, self.path) from error
+
+    def value(self, sql: str, parameters: Sequence[object] = ()) -> Any:
+        """Return the first column of the first row, or None."""
+        row = self.execute(sql, parameters).fetchone()
+        return None if row is None else row[0]
+
+    def content(self, message: int) -> Content:
+        """Return raw mail and encoded facts of the message with this row id.
+
+        Raises KeyError for a row id that does not exist and ArchiveError on damage.
+        """
+        row = self.execute("SELECT data FROM content WHERE message = ?", (message,)).fetchone()
+        if row is None:
+            raise KeyError(message)
+        return self._unpack(row[0], message)
+
+    def contents(self, messages: Iterable[int]) -> Iterator[tuple[int, Content]]:
+        """Yield (row id, content) for each of ``messages`` that exists, in that order."""
+        for message in messages:
+            row = self.execute("SELECT data FROM content WHERE message = ?", (message,)).fetchone()
+            if row is not None:
+                yield message, self._unpack(row[0], message)
+
+    def message(self, message: int) -> Message:
+        """Return the Message with all its facts and evidence; raises KeyError."""
+        return decode_message(self.content(message).facts)
+
+    def raw(self, message: int) -> bytes:
+        """Return the bytes of the best copy of the message, as they were found."""
+        return self.content(message).raw
+
+    def raw_of_copy(self, copy: int) -> bytes:
+        """Return the bytes of one copy; raises KeyError for an unknown one."""
+        row = self.execute(
+            "SELECT copy.message, raw.data FROM copy LEFT JOIN raw ON raw.copy = copy.id"
+            " WHERE copy.id = ?",
+            (copy,),
+        ).fetchone()
+        if row is None:
+            raise KeyError(copy)
+        if row[1] is None:
+            return self.raw(row[0])
+        try:
+            return self.codec.decompress(row[1])
+        except zstandard.ZstdError as error:
+            raise ArchiveError(
+                f"Copy {copy} in the archive {self.path} is damaged ({error}): "
+                f"run 'patchlore --archive {self.path} check'."
+            ) from error
+
+    def newer_than(self, revision: int) -> Iterator[tuple[int, int]]:
+        """Yield (row id, revision) of all messages with a revision above this, in its order."""
+        yield from self.execute(
+            "SELECT id, revision FROM message WHERE revision > ? ORDER BY revision", (revision,)
+        )
+
+    def mark_of(self, source: str) -> str | None:
+        """Return the state stored for a source key by the last complete batch."""
+        state = self.value("SELECT state FROM mark WHERE source = ?", (source,))
+        return None if state is None else str(state)
+
+    @property
+    def codec(self) -> Codec:
+        """The compression of this archive, with its dictionaries."""
+        if self._codec is None:
+            dictionaries = dict(self.execute("SELECT id, data FROM dictionary").fetchall())
+            current = self.value("SELECT value FROM meta WHERE name = 'dictionary'")
+            self._codec = Codec(dictionaries, current)
+        return self._codec
+
+    def forget_codec(self) -> None:
+        """Read the dictionaries anew: the writer calls this after training one."""
+        self._codec = None
+
+    # -- inside -----------------------------------------------------------------
+
+    def _unpack(self, data: bytes, message: int) -> Content:
+        try:
+            return self.codec.unpack(data)
+        except (zstandard.ZstdError, ValueError) as error:
+            raise ArchiveError(
+                f"Message {message} in the archive {self.path} is damaged ({error}): "
+                f"run 'patchlore --archive {self.path} check'."
+            ) from error
+
+    def _prepare_folder(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = open(self.path / "lock", "wb")  # noqa: SIM115 (held until close)
+        except OSError as error:
+            raise ArchiveError(
+                f"Can't write to the archive {self.path}: {error.strerror}."
+            ) from error
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._release()
+            raise ArchiveError(
+                f"Another patchlore is writing to the archive {self.path}: wait until it is done."
+            ) from error
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def _check_version(self) -> None:
+        try:
+            version = self.connection.execute("PRAGMA user_version").fetchone()[0]
+            owner = self.connection.execute("PRAGMA application_id").fetchone()[0]
+            tables = self.connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+            if self.writable and version == 0 and owner == 0 and tables == 0:
+                _create(self.connection)
+                return
+        except sqlite3.DatabaseError as error:
+            raise explain_error(error, self.path) from error
+        if owner != APPLICATION_ID:
+            raise ArchiveError(f"{database_path(self.path)} is not an archive of patchlore.")
+        if version > SCHEMA_VERSION:
+            raise ArchiveError(
+                f"The archive {self.path} was written by a newer patchlore "
+                f"(schema {version}, this one knows {SCHEMA_VERSION}): update patchlore."
+            )
+        if version < SCHEMA_VERSION:
+            raise ArchiveError(
+                f"The archive {self.path} was written by an older patchlore (schema {version}, "
+                f"now {SCHEMA_VERSION}): ingest its sources into a new archive."
+            )
+
+
+def _connect(path: pathlib.Path, *, write: bool) -> sqlite3.Connection:
+    mode = "rwc" if write else "ro"
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    try:
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, cached_statements=512)
+    except sqlite3.Error as error:
+        raise explain_error(error, path.parent) from error
+    try:
+        if not write:
+            connection = _readable(connection, path)
+        connection.execute("PRAGMA foreign_keys = OFF")  # verified by `check`, kept by the writer
+        connection.execute("PRAGMA cache_size = -32768")
+        connection.execute("PRAGMA mmap_size = 1073741824")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        if write:
+            connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+            connection.execute("PRAGMA journal_mode = WAL")
+            # In WAL mode NORMAL can lose the last batches on power failure, never tear one.
+            connection.execute("PRAGMA synchronous = NORMAL")
+    except sqlite3.Error as error:
+        connection.close()
+        raise explain_error(error, path.parent) from error
+    return connection
+
+
+def _readable(connection: sqlite3.Connection, path: pathlib.Path) -> sqlite3.Connection:
+    """Return a connection that can read ``path`` even where nothing may be written.
+
+    A WAL database needs its shared-memory file; on a read-only medium it can't be
+    made, but there the file can't change either.
+    """
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        return connection
+    except sqlite3.OperationalError:
+        wal = path.with_name(path.name + "-wal")
+        if os.access(path.parent, os.W_OK) or (wal.exists() and wal.stat().st_size):
+            raise
+    connection.close()
+    uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, cached_statements=512)
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    script = resources.files("patchlore.kb").joinpath("schema.sql").read_text("utf-8")
+    connection.executescript(
+        f"BEGIN IMMEDIATE;\n{script}\n"
+        "INSERT INTO meta VALUES ('revision', 0);\n"
+        f"PRAGMA application_id = {APPLICATION_ID};\n"
+        f"PRAGMA user_version = {SCHEMA_VERSION};\nCOMMIT;"
+    )
+
+
+def explain_error(error: sqlite3.Error, path: pathlib.Path) -> ArchiveError:
+    """Return the error of SQLite as a sentence that says what to do."""
+    text = str(error)
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return ArchiveError(
+            f"No space is left for the archive {path}: what was stored before is intact; "
+            "make room and run the same command again."
+        )
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return ArchiveError(
+            f"Another program is writing to the archive {path}: wait until it is done."
+        )
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+        return ArchiveError(f"The archive {path} can't be written: {text}.")
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return ArchiveError(
+            f"The archive {path} is damaged ({text}): restore {FILE_NAME} from a copy, "
+            "or remove the folder and ingest the sources again."
+        )
+    if code == sqlite3.SQLITE_IOERR:
+        return ArchiveError(f"Reading or writing the archive {path} failed: {text}.")
+    if code == sqlite3.SQLITE_CANTOPEN:
+        return ArchiveError(f"The archive {path} can't be opened: no permission, or no such file.")
+    return ArchiveError(f"The archive {path} can't be used: {text}.")
+
+
+@contextlib.contextmanager
+def transaction(archive: Archive) -> Iterator[None]:
+    """Run a block in one transaction: all of it is stored, or nothing.
+
+    Errors of SQLite become ArchiveErrors; any exception rolls back.
+    """
+    connection = archive.connection
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+        connection.execute("COMMIT")
+    except BaseException as error:
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        if isinstance(error, sqlite3.Error):
+            raise explain_error(error, archive.path) from error
+        raise
