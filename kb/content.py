@@ -82,7 +82,7 @@ def train(samples: list[bytes]) -> tuple[int, bytes] | None:
     archive speak for the rest: the same lists, robots and header fields.
     """
     total = 0
-    taken: list[bytes] = []
+    taken: list[bytes | bytearray | memoryview] = []
     for sample in samples:
         if total >= SAMPLE_BYTES:
             break

@@ -114,6 +114,7 @@ CREATE TABLE message (
 CREATE UNIQUE INDEX message_revision ON message (revision);
 CREATE INDEX message_timestamp ON message (timestamp);
 CREATE INDEX message_title ON message (title_hash);
+CREATE INDEX message_title_no_id ON message (title_hash) WHERE has_message_id = 0;
 CREATE INDEX message_patch_id ON message (patch_id) WHERE patch_id IS NOT NULL;
 CREATE INDEX message_notice ON message (notice, notice_tree) WHERE notice IS NOT NULL;
 
@@ -144,13 +145,15 @@ CREATE TABLE source (
 
 -- Each copy that was seen.  The same bytes found again in the same source are
 -- the same copy (`offset` follows them when the container grows at its head).
--- Its raw mail is in `raw`, or in `content` when it is the best copy.
+-- Its raw mail is in `raw`; in `content` when it is the best copy; nowhere of
+-- its own when `same_as` names an earlier copy with the same bytes.
 CREATE TABLE copy (
     id       INTEGER PRIMARY KEY,
     message  INTEGER NOT NULL REFERENCES message (id),
     source   INTEGER NOT NULL REFERENCES source (id),
     offset   INTEGER NOT NULL DEFAULT 0,
     blob     TEXT,                  -- id of the blob in a public-inbox repository
+    same_as  INTEGER REFERENCES copy (id),
     fidelity INTEGER NOT NULL,
     size     INTEGER NOT NULL,
     digest   INTEGER NOT NULL,      -- the first 64 bits of sha256, for look-ups

@@ -16,6 +16,8 @@ import zstandard
 from msgspec import Struct
 
 from patchlore.ingest.message import Message
+from patchlore.ingest.raw import Raw
+from patchlore.ingest.sources.items import Mark
 from patchlore.kb.content import Codec, Content, decode_message
 from patchlore.kb.errors import ArchiveError, NoArchiveError
 
@@ -145,14 +147,14 @@ class Archive:
     def raw_of_copy(self, copy: int) -> bytes:
         """Return the bytes of one copy; raises KeyError for an unknown one."""
         row = self.execute(
-            "SELECT copy.message, raw.data FROM copy LEFT JOIN raw ON raw.copy = copy.id"
-            " WHERE copy.id = ?",
+            "SELECT copy.message, raw.data, copy.same_as FROM copy"
+            " LEFT JOIN raw ON raw.copy = copy.id WHERE copy.id = ?",
             (copy,),
         ).fetchone()
         if row is None:
             raise KeyError(copy)
         if row[1] is None:
-            return self.raw(row[0])
+            return self.raw(row[0]) if row[2] is None else self.raw_of_copy(row[2])
         try:
             return self.codec.decompress(row[1])
         except zstandard.ZstdError as error:
@@ -184,6 +186,21 @@ class Archive:
     def forget_codec(self) -> None:
         """Read the dictionaries anew: the writer calls this after training one."""
         self._codec = None
+
+    # -- writing ----------------------------------------------------------------
+
+    def add(
+        self, messages: Sequence[Message], raws: Sequence[Raw], marks: Iterable[Mark] = ()
+    ) -> Added:
+        """Store messages, each made of the raw mail beside it, and marks in one transaction.
+
+        A mail that is already there is not stored twice; a copy of a known message
+        is merged into it.  Raises ArchiveError; then nothing of the batch is stored.
+        """
+        from patchlore.kb.writing import Writer, prepare
+
+        parsed = [prepare(message, raw) for message, raw in zip(messages, raws, strict=True)]
+        return Writer(self).add(parsed, marks)
 
     # -- inside -----------------------------------------------------------------
 
@@ -253,7 +270,6 @@ def _connect(path: pathlib.Path, *, write: bool) -> sqlite3.Connection:
             connection = _readable(connection, path)
         connection.execute("PRAGMA foreign_keys = OFF")  # verified by `check`, kept by the writer
         connection.execute("PRAGMA cache_size = -32768")
-        connection.execute("PRAGMA mmap_size = 1073741824")
         connection.execute("PRAGMA temp_store = MEMORY")
         if write:
             connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")

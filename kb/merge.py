@@ -1,0 +1,188 @@
+"""Which mails are copies of one message: by Message-ID, else by date, sender and subject.
+
+Archives change what they show: openwall keeps the local part and the end of a
+domain (``ada.quill@...ple.org``), MHonArc the length (``ada@xxxxxxxxxxx``),
+MARC nothing but words.  Texts are compared in a form that survives that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from msgspec import Struct
+
+from patchlore.ingest.message import KIND_FOOTER, Message, Person
+
+#: The Date of copies is the same header; archives shift it by a time zone at most.
+_SAME_DAY = 26 * 3600
+
+_REPLY = re.compile(r"^(?:(?:re|aw|fwd?|sv|antw|wg|vs)(?:\[\d+\])?:\s*)+", re.IGNORECASE)
+
+#: (name, lower-case address, masked address), empty text where not given.
+PersonKey = tuple[str, str, str]
+
+
+class Identity(Struct, kw_only=True):
+    """What is compared to tell whether two mails are copies of one message."""
+
+    timestamp: int | None
+    subject: str
+    sender: PersonKey
+    body_hash: int | None
+
+
+def hash64(text: str) -> int:
+    """Return 64 bits of a hash of ``text`` as a signed number, as SQLite stores it."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def even_out(text: str | None) -> str:
+    """Return a title as it is compared: one blank for white space, no case, no reply marks."""
+    return "" if text is None else _REPLY.sub("", " ".join(text.split()).casefold())
+
+
+def title_hash(title: str | None) -> int | None:
+    """Return the hash by which messages of one title are found; None for an empty title."""
+    evened = even_out(title)
+    return hash64(evened) if evened else None
+
+
+def body_hash(message: Message) -> int | None:
+    """Return a hash of the body that is the same for all copies, or None for too short a text.
+
+    Left out are white space (pages wrap and indent), footers of lists and lines
+    with an address (masked by archives, whole in the raw mail).
+    """
+    kinds = message.line_kinds
+    footers = KIND_FOOTER in kinds
+    pieces = []
+    for number, line in enumerate(message.body.split("\n")):
+        if "@" in line and not line.lstrip("> ").startswith("@@"):
+            continue
+        if footers and number < len(kinds) and kinds[number] == KIND_FOOTER:
+            continue
+        pieces.append(line)
+    text = "".join("".join(pieces).split())
+    return hash64(text) if len(text) >= 40 else None
+
+
+def person_key(person: Person | None) -> PersonKey:
+    """Return a person as the archive keeps one."""
+    if person is None:
+        return ("", "", "")
+    return (person.name or "", (person.email or "").lower(), person.email_masked or "")
+
+
+def identity(message: Message) -> Identity:
+    """Return what of a message is compared with others."""
+    return Identity(
+        timestamp=message.timestamp,
+        subject=message.subject or "",
+        sender=person_key(message.from_),
+        body_hash=body_hash(message),
+    )
+
+
+def same_message(one: Identity, other: Identity) -> bool:
+    """Whether two mails under one Message-ID are copies of one message.
+
+    Two of the three must agree for sure (a value that is missing agrees with
+    any): the text, or date with subject and sender.  A robot that sends every
+    report under one Message-ID sends several messages.
+    """
+    subject = _subjects_agree(one.subject, other.subject)
+    near = _dates_agree(one.timestamp, other.timestamp, _SAME_DAY)
+    if one.body_hash is not None and one.body_hash == other.body_hash:
+        return subject or near
+    if not (subject and near):
+        return False
+    # A list that rewrites From (DMARC) leaves the date alone.
+    exact = one.timestamp is not None and one.timestamp == other.timestamp
+    return exact or senders_agree(one.sender, other.sender)
+
+
+def same_without_id(one: Identity, other: Identity) -> bool:
+    """Whether two mails are copies of one message when at least one has no Message-ID.
+
+    More must agree than under one Message-ID: the whole subject with its tags,
+    the sender under the masks, and the second of the date, or the text where a
+    page shows no date.
+    """
+    if _plain(one.subject) != _plain(other.subject) or not _plain(one.subject):
+        return False
+    if not senders_agree(one.sender, other.sender):
+        return False
+    same_text = one.body_hash is not None and one.body_hash == other.body_hash
+    if one.timestamp is not None and other.timestamp is not None:
+        if one.timestamp == other.timestamp:
+            return True
+        # Pages show the date without seconds or in the zone of the archive.
+        return same_text and abs(one.timestamp - other.timestamp) <= _SAME_DAY
+    return same_text
+
+
+def senders_agree(one: PersonKey, other: PersonKey) -> bool:
+    """Whether two spellings can be the same person; a spelling of nothing agrees with any."""
+    if one[1] and other[1]:
+        return one[1] == other[1] or _names_agree(one[0], other[0])
+    if one[1] or one[2]:
+        address, shown = (one[1] or one[2]), (other[1] or other[2])
+        if shown and masks_agree(address, shown):
+            return True
+    if one[0] and other[0]:
+        return _names_agree(one[0], other[0])
+    return not (any(one) and any(other)) or not (one[1] or one[2]) or not (other[1] or other[2])
+
+
+def masks_agree(one: str, other: str) -> bool:
+    """Whether two addresses, whole or masked, can be the same one.
+
+    ``ada@...ple.org`` and ``ada@xxxxxxxxxxx`` both agree with ``ada@example.org``.
+    """
+    one_local, one_at, one_domain = one.casefold().partition("@")
+    other_local, other_at, other_domain = other.casefold().partition("@")
+    if not one_at or not other_at:
+        return one.casefold() == other.casefold()
+    if one_local != other_local:
+        return False
+    return _domains_agree(one_domain, other_domain) or _domains_agree(other_domain, one_domain)
+
+
+def _domains_agree(shown: str, other: str) -> bool:
+    if shown == other:
+        return True
+    if shown.startswith("..."):
+        return other.startswith("...") or other.endswith(shown[3:])
+    if set(shown) <= {"x", "."} and "x" in shown:
+        return len(shown) == len(other) or other.startswith("...")
+    return False
+
+
+def _names_agree(one: str, other: str) -> bool:
+    first, second = _name_words(one), _name_words(other)
+    return bool(first) and first == second
+
+
+def _name_words(name: str) -> frozenset[str]:
+    # "Quill, Ada (Example)" and "Ada Quill via list" are Ada Quill.
+    name = name.partition("(")[0].partition(" via ")[0]
+    return frozenset(re.findall(r"\w+", name.casefold()))
+
+
+def _subjects_agree(one: str, other: str) -> bool:
+    first, second = even_out(one), even_out(other)
+    if not first or not second or first == second:
+        return True
+    # A list puts its name before the subject: "[widgets] tick: use two".
+    shorter, longer = sorted((first, second), key=len)
+    return longer.endswith(shorter) and longer.startswith("[")
+
+
+def _plain(subject: str) -> str:
+    return " ".join(subject.split()).casefold()
+
+
+def _dates_agree(one: int | None, other: int | None, distance: int) -> bool:
+    return one is None or other is None or abs(one - other) <= distance

@@ -1,0 +1,104 @@
+"""The statements of the fact tables, and the rows of one message for them."""
+
+from __future__ import annotations
+
+from patchlore.kb.interning import Interned, MessageIds
+from patchlore.kb.shaping import Shaped
+
+#: Ancestors beyond these are left out: a mail with thousands is a damaged or hostile one.
+_MAX_REFERENCES = 1000
+
+_COLUMNS = {
+    "reference": "message, position, mid",
+    "message_person": "message, role, person",
+    "trailer": "message, position, role, value",
+    "message_list": "list, message",
+    "commit_ref": (
+        "message, relation, position, sha, subject, form, kind, tree, quoted, line, rule, text,"
+        " confidence"
+    ),
+    "bug_ref": (
+        "message, tracker, component, number, name, place, strength, line, rule, text, confidence"
+    ),
+    "link": "message, position, kind, url, mid",
+    "file": (
+        "message, position, kind, path, old_path, status, added, removed, is_binary, combined,"
+        " old_blob, new_blob, old_mode, new_mode, functions"
+    ),
+    "target_tree": "tree, message, kind",
+    "tree_range": "message, newest, oldest",
+    "stable_note": "message, position, range, low, high, after, comment, text, line",
+    "cve": "name, message",
+    "gcc_commit": "name, message",
+    "dependency": "message, position, kind, value",
+    "attachment": "message, position, filename, content_type, size, href, is_patch",
+    "defect": "message, position, code, line, text",
+}
+
+#: The tables that are emptied for a message whose facts are redone; its lists
+#: stay, since copies of lesser fidelity put it on theirs.
+FACT_TABLES = tuple(table for table in _COLUMNS if table != "message_list")
+
+#: The statement that fills each table.
+INSERTS = {
+    table: (
+        f"INSERT OR IGNORE INTO {table} ({columns})"
+        f" VALUES ({', '.join('?' * (columns.count(',') + 1))})"
+    )
+    for table, columns in _COLUMNS.items()
+}
+
+
+def fact_rows(
+    rows: dict[str, list[tuple[object, ...]]],
+    message: int,
+    shaped: Shaped,
+    *,
+    mids: MessageIds,
+    own_mid: int,
+    people: Interned,
+    paths: Interned,
+    roles: Interned,
+    lists: Interned,
+) -> None:
+    """Append the rows of one message to ``rows`` (table to rows) and join its thread."""
+    for position, text in enumerate(shaped.references[-_MAX_REFERENCES:]):
+        mid = mids.id_of(text)
+        mids.join(own_mid, mid)
+        rows["reference"].append((message, position, mid))
+    rows["message_person"].extend(
+        (message, roles.id_of((role,)), people.id_of(person)) for role, person in shaped.people
+    )
+    rows["trailer"].extend(
+        (message, position, roles.id_of((key,)), value) for position, key, value in shaped.trailers
+    )
+    rows["message_list"].extend((lists.id_of((name,)), message) for name in shaped.lists)
+    rows["link"].extend(
+        (message, position, kind, url, mids.id_of(named) if named else None)
+        for position, kind, url, named in shaped.links
+    )
+    rows["file"].extend(
+        (
+            message,
+            position,
+            kind,
+            paths.id_of((path,)),
+            paths.id_of((old_path,)) if old_path else None,
+            *columns,
+        )
+        for position, kind, path, old_path, columns in shaped.files
+    )
+    rows["target_tree"].extend((tree, message, kind) for tree, kind in shaped.trees)
+    if shaped.tree_range is not None:
+        rows["tree_range"].append((message, *shaped.tree_range))
+    rows["cve"].extend((name, message) for name in shaped.cves)
+    rows["gcc_commit"].extend((name, message) for name in shaped.gcc_commits)
+    for table, values in (
+        ("commit_ref", shaped.commits),
+        ("bug_ref", shaped.bugs),
+        ("stable_note", shaped.notes),
+        ("dependency", shaped.dependencies),
+        ("attachment", shaped.attachments),
+        ("defect", shaped.defects),
+    ):
+        rows[table].extend((message, *row) for row in values)
