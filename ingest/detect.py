@@ -1,0 +1,142 @@
+"""What is this? The one table of formats; content decides, never a file's name.
+
+A new source is a module in sources/ and a line in ``FORMATS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from patchlore.ingest.errors import IngestError
+from patchlore.ingest.mail import Mail
+from patchlore.ingest.raw import Fidelity, Raw
+from patchlore.ingest.sources import marc, openwall
+from patchlore.ingest.sources.git_patches import looks_like_patch
+from patchlore.ingest.sources.items import Problem
+from patchlore.ingest.sources.mail_file import looks_like_mail, looks_like_mbox, start_of_mail
+from patchlore.ingest.sources.mbox import split_mbox
+from patchlore.ingest.sources.page_text import (
+    looks_like_page_text,
+    masked_or_rewritten,
+    read_page_text,
+)
+from patchlore.ingest.sources.patchwork_text import (
+    looks_like_patchwork_text,
+    read_patchwork_text,
+    split_patchwork_text,
+)
+from patchlore.ingest.sources.window import Window
+
+#: How much of a file is looked at to tell its format.
+HEAD = 1 << 16
+
+Splitter = Callable[[Window, str, str | None], Iterator[Raw | Problem]]
+
+
+def _whole(data: bytes) -> int:
+    return 0
+
+
+class Format(Struct, frozen=True, kw_only=True):
+    """A format of files.
+
+    ``looks_like`` sees the first HEAD bytes of the unpacked file. ``split``
+    yields the mails of a container; where it is None the file is one mail,
+    which begins at ``start(data)``. ``read`` makes a Mail of a page; where it
+    is None the MIME reader does. ``fidelity`` is that of the mails in it, or a
+    function that tells it from a mail's bytes.
+    """
+
+    name: str
+    looks_like: Callable[[bytes], bool]
+    fidelity: Fidelity | Callable[[bytes], Fidelity] = "exact"
+    split: Splitter | None = None
+    start: Callable[[bytes], int] = _whole
+    read: Callable[[Raw], Mail] | None = None
+
+    def fidelity_of(self, data: bytes) -> Fidelity:
+        """The fidelity of a mail of this format with the bytes DATA."""
+        return self.fidelity(data) if callable(self.fidelity) else self.fidelity
+
+
+#: In the order in which they are tried: what is told surely comes first.
+FORMATS: tuple[Format, ...] = (
+    Format(
+        name="openwall-html",
+        looks_like=openwall.looks_like_openwall_html,
+        fidelity="masked",
+        read=openwall.read_openwall_html,
+    ),
+    Format(
+        name="marc-html",
+        looks_like=marc.looks_like_marc_html,
+        fidelity="rewritten",
+        read=marc.read_marc_html,
+    ),
+    Format(
+        name="patchwork-text",
+        looks_like=looks_like_patchwork_text,
+        fidelity="flattened",
+        split=split_patchwork_text,
+        read=read_patchwork_text,
+    ),
+    Format(name="mbox", looks_like=looks_like_mbox, split=split_mbox),
+    Format(
+        name="openwall-text",
+        looks_like=openwall.looks_like_openwall_text,
+        fidelity="masked",
+        read=openwall.read_openwall_text,
+    ),
+    Format(
+        name="marc-text",
+        looks_like=marc.looks_like_marc_text,
+        fidelity="rewritten",
+        read=marc.read_marc_text,
+    ),
+    Format(
+        name="archive-text",
+        looks_like=looks_like_page_text,
+        fidelity=masked_or_rewritten,
+        read=read_page_text,
+    ),
+    Format(name="rfc822", looks_like=looks_like_mail, start=start_of_mail),
+    Format(name="patch", looks_like=looks_like_patch),
+)
+
+#: Formats of mails that come from other readers than a file's.
+_OTHER_FORMATS = ("git-patch", "patchwork-mbox", "maildir", "public-inbox")
+
+#: How to make a Mail of a page, by ``source.format``; others are mails as sent.
+READERS: dict[str, Callable[[Raw], Mail]] = {
+    form.name: form.read for form in FORMATS if form.read is not None
+}
+
+
+def detect(head: bytes) -> Format | None:
+    """The format of a file that begins with HEAD (unpacked); None when it is no known one."""
+    if not head.strip():
+        return None
+    for form in FORMATS:
+        if form.looks_like(head):
+            return form
+    return None
+
+
+def format_names() -> list[str]:
+    """The names that ``source.format`` may have."""
+    return [form.name for form in FORMATS] + list(_OTHER_FORMATS)
+
+
+def format_named(name: str) -> Format:
+    """The format NAME, for a caller who knows better; raises IngestError for an unknown one."""
+    for form in FORMATS:
+        if form.name == name:
+            return form
+    if name in ("git-patch", "patchwork-mbox"):
+        return format_named("mbox")
+    if name in ("maildir", "public-inbox"):
+        return format_named("rfc822")
+    known = ", ".join(format_names())
+    raise IngestError(f"There is no format {name!r}; known are: {known}.")

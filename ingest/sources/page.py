@@ -1,0 +1,197 @@
+"""What the readers of archive pages share: text of bytes, header blocks, masks."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import TYPE_CHECKING
+
+from patchlore.ingest.mail import Mail, TextPart
+from patchlore.ingest.message import Attachment
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup, Tag
+
+#: Pages are small; what is longer than this is not read as one.
+PAGE_LIMIT = 1 << 24
+LINE_CAP = 4000
+
+_DECLARED = re.compile(rb"charset\s{0,4}=\s{0,4}[\"']?([A-Za-z0-9][\w.:-]{1,40})", re.I)
+_HTML = re.compile(
+    rb"\s{0,200}(?:<\?xml[^>]{0,200}\?>\s{0,200})?<(?:!doctype\s{1,9}html|!--|html|head|title|body|pre|meta)\b",
+    re.I,
+)
+
+#: Header names that an archive's page shows, in lower case.
+SHOWN_HEADERS = frozenset(
+    [
+        "message-id",
+        "date",
+        "from",
+        "to",
+        "cc",
+        "bcc",
+        "subject",
+        "in-reply-to",
+        "references",
+        "reply-to",
+        "sender",
+        "list-id",
+        "x-mailing-list",
+        "organization",
+        "user-agent",
+        "mime-version",
+        "content-type",
+        "content-transfer-encoding",
+    ]
+)
+_SHOWN = re.compile(r"([A-Za-z][A-Za-z-]{1,30})[ \t]{0,3}:(?:[ \t]|$)")
+
+
+def is_html(head: bytes) -> bool:
+    """Whether HEAD is the start of an HTML page."""
+    if head.startswith(b"\xef\xbb\xbf"):
+        head = head[3:]
+    return _HTML.match(head) is not None
+
+
+def decode_page(data: bytes) -> str:
+    """The text of a page's bytes with LF line ends: UTF-8 if it is, else as declared.
+
+    What pages declare is often what a list's web server was set up with, not
+    what a mail's bytes are; valid UTF-8 is hardly ever anything else.
+    """
+    if data.startswith(b"\xef\xbb\xbf"):
+        data = data[3:]
+    declared = _DECLARED.search(data[:4096])
+    name = declared[1].decode("ascii").lower() if declared else ""
+    if name.startswith(("iso-2022", "hz", "utf-16", "utf-7")) or not _is_utf8(data):
+        name = {
+            "": "cp1252",
+            "us-ascii": "cp1252",
+            "ascii": "cp1252",
+            "utf-8": "cp1252",
+            "iso-8859-1": "cp1252",
+            "latin1": "cp1252",
+            "gb2312": "gb18030",
+            "gbk": "gb18030",
+        }.get(name, name)
+        try:
+            text = data.decode(name, "replace")
+        except (LookupError, ValueError):
+            text = data.decode("cp1252", "replace")
+    else:
+        text = data.decode("utf-8")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def soup_of(text: str) -> BeautifulSoup:
+    """TEXT parsed as HTML, without bs4's warnings about markup that looks like a file name."""
+    from bs4 import BeautifulSoup
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return BeautifulSoup(text.replace("\x00", "\ufffd"), "lxml")
+
+
+def text_of(tag: Tag | None) -> str:
+    """The text below TAG; empty for None."""
+    return tag.get_text() if tag is not None else ""
+
+
+def one_line(text: str) -> str:
+    """TEXT with every run of white space as one space."""
+    return " ".join(text.split())
+
+
+def header_block(lines: list[str], start: int) -> tuple[list[tuple[str, str]], int]:
+    """The headers from line START on, unfolded, and the line after the empty one that ends them.
+
+    Only names that archives show count, so that a body that follows without an
+    empty line is not taken for headers.
+    """
+    headers: list[tuple[str, str]] = []
+    at = start
+    while at < len(lines):
+        line = lines[at]
+        if not line.strip():
+            at += 1
+            break
+        match = _SHOWN.match(line[:LINE_CAP])
+        if match is not None and match[1].lower() in SHOWN_HEADERS:
+            headers.append((match[1], line[match.end() :].strip()))
+        elif line[:1] in " \t" and headers:
+            name, value = headers[-1]
+            headers[-1] = (name, f"{value} {line.strip()}".strip())
+        else:
+            break
+        at += 1
+    return headers, at
+
+
+def find_header_block(lines: list[str], start: int, stop: int) -> int | None:
+    """The line where a block of at least two shown headers, one of them From or Subject, begins."""
+    for at in range(start, min(stop, len(lines))):
+        match = _SHOWN.match(lines[at][:LINE_CAP])
+        if match is None or match[1].lower() not in SHOWN_HEADERS:
+            continue
+        names = {name.lower() for name, _ in header_block(lines, at)[0]}
+        if len(names) >= 2 and names & {"from", "subject"}:
+            return at
+    return None
+
+
+def body_text(lines: list[str]) -> str:
+    """LINES as a body: no empty lines around it, one line end behind it."""
+    start, end = 0, len(lines)
+    while start < end and not lines[start].strip():
+        start += 1
+    while end > start and not lines[end - 1].strip():
+        end -= 1
+    return "\n".join(lines[start:end]) + "\n" if end > start else ""
+
+
+def page_mail(
+    headers: list[tuple[str, str]],
+    body: str,
+    *,
+    attachments: list[Attachment] | None = None,
+    hints: dict[str, str] | None = None,
+    flat: bool = False,
+) -> Mail:
+    """A Mail with one part of text."""
+    return Mail(
+        headers=headers,
+        parts=[TextPart(text=body)],
+        attachments=attachments or [],
+        hints=hints or {},
+        flat=flat,
+    )
+
+
+_PATCH_NAME = re.compile(r"\.(?:patch|diff|mbox)(?:\.txt)?\Z", re.I)
+_PATCH_TYPE = re.compile(r"\btext/x-(?:patch|diff)\b|/x-(?:patch|diff)\b", re.I)
+
+
+def attachment(
+    filename: str | None, content_type: str | None, size: int | None, href: str | None = None
+) -> Attachment:
+    """An attachment that a page names; a patch by its name or type, since its text is not here."""
+    return Attachment(
+        filename=filename or None,
+        content_type=content_type or None,
+        size=size,
+        href=href,
+        is_patch=bool(
+            (filename and _PATCH_NAME.search(filename[-200:]))
+            or (content_type and _PATCH_TYPE.search(content_type[:200]))
+        ),
+    )
