@@ -12,11 +12,12 @@ from msgspec import Struct
 from patchlore.ingest.errors import IngestError
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.raw import Fidelity, Raw
-from patchlore.ingest.sources import marc, openwall
+from patchlore.ingest.sources import marc, mhonarc, openwall, pipermail
 from patchlore.ingest.sources.git_patches import looks_like_patch
 from patchlore.ingest.sources.items import Problem
 from patchlore.ingest.sources.mail_file import looks_like_mail, looks_like_mbox, start_of_mail
 from patchlore.ingest.sources.mbox import split_mbox
+from patchlore.ingest.sources.page import is_html
 from patchlore.ingest.sources.page_text import (
     looks_like_page_text,
     masked_or_rewritten,
@@ -37,6 +38,25 @@ Splitter = Callable[[Window, str, str | None], Iterator[Raw | Problem]]
 
 def _whole(data: bytes) -> int:
     return 0
+
+
+def _is_index_page(head: bytes) -> bool:
+    return (
+        openwall.looks_like_openwall_index(head)
+        or pipermail.looks_like_pipermail_index(head)
+        or mhonarc.looks_like_mhonarc_index(head)
+    )
+
+
+def _no_mail(window: Window, path: str, list_name: str | None) -> Iterator[Raw | Problem]:
+    """An archive's page by day, month or thread has no mail of its own."""
+    return iter(())
+
+
+def _unknown_page(window: Window, path: str, list_name: str | None) -> Iterator[Raw | Problem]:
+    """A page of no archive that is known: a diff on it would be damaged in unknown ways."""
+    text = f"{path}: it is an HTML page, but of no known archive. Fetch the raw mail instead."
+    yield Problem(path, 0, text)
 
 
 class Format(Struct, frozen=True, kw_only=True):
@@ -76,6 +96,20 @@ FORMATS: tuple[Format, ...] = (
         read=marc.read_marc_html,
     ),
     Format(
+        name="pipermail-html",
+        looks_like=pipermail.looks_like_pipermail,
+        fidelity="masked",
+        read=pipermail.read_pipermail,
+    ),
+    Format(
+        name="mhonarc-html",
+        looks_like=mhonarc.looks_like_mhonarc,
+        fidelity="masked",
+        read=mhonarc.read_mhonarc,
+    ),
+    Format(name="index-page", looks_like=_is_index_page, split=_no_mail),
+    Format(name="html", looks_like=is_html, split=_unknown_page),
+    Format(
         name="patchwork-text",
         looks_like=looks_like_patchwork_text,
         fidelity="flattened",
@@ -107,6 +141,7 @@ FORMATS: tuple[Format, ...] = (
 
 #: Formats of mails that come from other readers than a file's.
 _OTHER_FORMATS = ("git-patch", "patchwork-mbox", "maildir", "public-inbox")
+_NO_FORMATS = ("index-page", "html")
 
 #: How to make a Mail of a page, by ``source.format``; others are mails as sent.
 READERS: dict[str, Callable[[Raw], Mail]] = {
@@ -126,13 +161,14 @@ def detect(head: bytes) -> Format | None:
 
 def format_names() -> list[str]:
     """The names that ``source.format`` may have."""
-    return [form.name for form in FORMATS] + list(_OTHER_FORMATS)
+    names = [form.name for form in FORMATS if form.name not in _NO_FORMATS]
+    return names + list(_OTHER_FORMATS)
 
 
 def format_named(name: str) -> Format:
     """The format NAME, for a caller who knows better; raises IngestError for an unknown one."""
     for form in FORMATS:
-        if form.name == name:
+        if form.name == name and name not in _NO_FORMATS:
             return form
     if name in ("git-patch", "patchwork-mbox"):
         return format_named("mbox")

@@ -27,8 +27,6 @@ _DOWNLOAD = "[Download RAW"
 _FOOTER = re.compile(r"\s{0,8}\[prev in list\]")
 #: ``user () host ! tld``: the name and each part of the host are one word.
 _ADDRESS = re.compile(r"([\w.+=/~#%&'*-]{1,80}) \(\) ([\w-]{1,63}(?: ! [\w-]{1,63}){1,8})")
-_DATE = re.compile(r"(\d{4})-(\d\d?)-(\d\d?)[ T](\d\d?):(\d\d):(\d\d)\s{0,9}\Z")
-_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
 def looks_like_marc_text(head: bytes) -> bool:
@@ -88,8 +86,6 @@ def _mail(lines: list[str]) -> Mail:
         name, value = match[1], unmask(one_line(match[2]))
         if name.lower() == "list":
             hints["list"] = value
-        elif name.lower() == "date":
-            headers.append((name, _utc(value)))
         elif name.lower() == "message-id":
             headers.append((name, value if value.startswith("<") else f"<{value}>"))
         else:
@@ -100,12 +96,3 @@ def _mail(lines: list[str]) -> Mail:
             body = body[:number]
             break
     return page_mail(headers, unmask(body_text(body)), hints=hints)
-
-
-def _utc(date: str) -> str:
-    """MARC's date in the form of a mail's Date header; as it is when it has another form."""
-    match = _DATE.match(date)
-    if match is None or not 1 <= int(match[2]) <= 12:
-        return date
-    month = _MONTHS[int(match[2]) - 1]
-    return f"{match[3]} {month} {match[1]} {int(match[4]):02}:{match[5]}:{match[6]} +0000"

@@ -39,12 +39,22 @@ _ATTACHMENT = re.compile(
 )
 _GONE = re.compile(r"Content (?:of type \"[^\"]{0,200}\" skipped|truncated|removed)\s{0,20}\Z")
 _FOOTER = re.compile(r"\s{0,20}Powered by blists\b")
+_INDEX = re.compile(
+    rb"<title>[^<]{0,200}mailing list(?: - \d{4}(?:/\d\d){0,2})?\s{0,9}</title>"
+    rb"|<title>[^<]{0,200} - \d{4}(?:/\d\d){0,2}\s{0,9}</title>",
+    re.I,
+)
 _TITLE = re.compile(r"([a-z0-9][\w.-]{1,60}) - (.+)\Z", re.I)
 
 
 def looks_like_openwall_html(head: bytes) -> bool:
     """Whether HEAD is a message page of openwall's archives."""
     return is_html(head) and _SITE.search(head) is not None and _message_html(head)
+
+
+def looks_like_openwall_index(head: bytes) -> bool:
+    """Whether HEAD is a page of a day, month or list: links to messages, no message."""
+    return is_html(head) and _message_html(head) is False and _INDEX.search(head) is not None
 
 
 def _message_html(head: bytes) -> bool:

@@ -10,7 +10,7 @@ from patchlore.ingest.mail import Mail, TextPart
 from patchlore.ingest.message import Attachment
 
 if TYPE_CHECKING:
-    from bs4 import BeautifulSoup, Tag
+    from bs4 import BeautifulSoup, PageElement
 
 #: Pages are small; what is longer than this is not read as one.
 PAGE_LIMIT = 1 << 24
@@ -102,7 +102,7 @@ def soup_of(text: str) -> BeautifulSoup:
         return BeautifulSoup(text.replace("\x00", "\ufffd"), "lxml")
 
 
-def text_of(tag: Tag | None) -> str:
+def text_of(tag: PageElement | None) -> str:
     """The text below TAG; empty for None."""
     return tag.get_text() if tag is not None else ""
 

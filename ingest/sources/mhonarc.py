@@ -1,0 +1,197 @@
+"""Pages made by MHonArc and hypermail: spinics.net, mail-archive.com, lkml.iu.edu.
+
+MHonArc leaves comments at the head of a page (``<!--X-Message-Id: … -->``) and
+marks around the header and the body; a site's template may drop some. The mask
+of spinics: each character of a domain became ``x``, in bodies too.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from patchlore.ingest.mail import Mail
+from patchlore.ingest.message import Attachment
+from patchlore.ingest.raw import Raw
+from patchlore.ingest.sources.page import (
+    SHOWN_HEADERS,
+    attachment,
+    body_text,
+    decode_page,
+    is_html,
+    one_line,
+    page_mail,
+    soup_of,
+    text_of,
+)
+
+_COMMENT = re.compile(r"<!--\s{0,4}X-([A-Za-z0-9-]{2,30}): (.{0,2000}?)\s{0,4}-->")
+_MARK = re.compile(rb"<!--X-(?:Subject|Head-End|Head-of-Message|Body-of-Message|MsgBody)\b")
+_HEAD_ITEM = re.compile(
+    rb"<li>\s{0,20}<(?:em|strong|b)>\s{0,9}(?:From|Subject|Date)\s{0,9}:?\s{0,9}</",
+    re.I,
+)
+_DATE_NAVIGATION = re.compile(rb"(?:Date|Thread) (?:Prev|Next|Index)\b")
+_INDEX = re.compile(
+    rb"<!-- MHonArc v|\[(?:Date|Thread) Index\]|<title>[^<]{0,200}(?:Date|Thread) Index",
+    re.I,
+)
+_SHOWN = re.compile(r"\s{0,20}([A-Za-z][A-Za-z-]{1,30})\s{0,4}:\s{0,4}(.*)\Z")
+_MASKED_ID = re.compile(r"@x{3,}[>\s]*\Z|@\.\.\.|\.\.\.@")
+#: A mail's words begin at a line; these tags end one in a header block.
+_BREAKS = re.compile(r"(?i)<br\s{0,4}/?>|</(?:li|p|h1|h2|div|tr|dd|dt|span)>")
+
+_ROT13 = str.maketrans(
+    "@ABCDEFGHIJKLMNOPQRSTUVWXYZ[abcdefghijklmnopqrstuvwxyz",
+    "NOPQRSTUVWXYZ[@ABCDEFGHIJKLMnopqrstuvwxyzabcdefghijklm",
+)
+
+
+def rot13(text: str) -> str:
+    """MHonArc's own rotation: 28 symbols from ``@`` to ``[``, so that ``@`` is hidden too."""
+    return text.translate(_ROT13)
+
+
+def looks_like_mhonarc(head: bytes) -> bool:
+    """Whether HEAD is a message page: MHonArc's marks, or its header list and navigation."""
+    if not is_html(head):
+        return False
+    if _MARK.search(head) is not None:
+        return True
+    if b'class="msgBody"' in head and b'class="subject"' in head:
+        return True
+    return _HEAD_ITEM.search(head) is not None and _DATE_NAVIGATION.search(head) is not None
+
+
+def looks_like_mhonarc_index(head: bytes) -> bool:
+    """Whether HEAD is a page that lists messages: it holds no mail."""
+    return is_html(head) and _INDEX.search(head) is not None
+
+
+def read_mhonarc(raw: Raw) -> Mail:
+    """The mail of a page. Masked Message-IDs are left out: they name nothing."""
+    text = decode_page(raw.data)
+    comments = _comments(text)
+    head, body = _halves(text)
+    headers = _shown_headers(head)
+    names = {name.lower() for name, _ in headers}
+    for name, value in _from_comments(comments):
+        if name.lower() not in names:
+            headers.append((name, value))
+    headers = [_unmasked_sender(pair, comments) for pair in headers]
+    headers = [
+        (name, value)
+        for name, value in headers
+        if name.lower() not in ("message-id", "in-reply-to", "references")
+        or _MASKED_ID.search(value) is None
+    ]
+    lines, attachments = _body(body)
+    return page_mail(headers, lines, attachments=attachments)
+
+
+def _comments(text: str) -> dict[str, list[str]]:
+    """MHonArc's comments by name, in lower case; ``-`` and ``&`` are written as entities."""
+    end = text.find("<!--X-Head-End-->")
+    found: dict[str, list[str]] = {}
+    for match in _COMMENT.finditer(text, 0, end if end >= 0 else 20_000):
+        found.setdefault(match[1].lower(), []).append(html.unescape(match[2]).strip())
+    return found
+
+
+def _from_comments(comments: dict[str, list[str]]) -> list[tuple[str, str]]:
+    """Headers that only the comments have."""
+    headers: list[tuple[str, str]] = []
+    for comment, name in (("subject", "Subject"), ("date", "Date")):
+        if comment in comments:
+            headers.append((name, comments[comment][0]))
+    if "from-r13" in comments:
+        headers.append(("From", rot13(comments["from-r13"][0])))
+    if "message-id" in comments:
+        headers.append(("Message-ID", f"<{comments['message-id'][0].strip('<>')}>"))
+    references = [f"<{value.strip('<>')}>" for value in comments.get("reference", [])]
+    references = [value for value in references if _MASKED_ID.search(value) is None]
+    if references:
+        headers.append(("References", " ".join(references)))
+    return headers
+
+
+def _unmasked_sender(pair: tuple[str, str], comments: dict[str, list[str]]) -> tuple[str, str]:
+    """The From header, with the address of the R13 comment where the shown one has none."""
+    if pair[0].lower() != "from" or "from-r13" not in comments:
+        return pair
+    hidden = rot13(comments["from-r13"][0])
+    shown = "@" in pair[1] and _MASKED_ID.search(pair[1]) is None
+    usable = re.search(r"[^\s<>@]@[^\s<>@]{1,200}\.[^\s<>@]", hidden) is not None
+    return pair if shown or not usable or re.search(r"@x{3,}", hidden) else (pair[0], hidden)
+
+
+def _halves(text: str) -> tuple[str, str]:
+    """The HTML of the header and that of the body."""
+    head_at = text.find("<!--X-Head-of-Message-->")
+    begin = text.find("<!--X-Body-of-Message-->")
+    end = text.rfind("<!--X-Body-of-Message-End-->")
+    if begin >= 0:
+        head = text[max(head_at, 0) : begin]
+        return head, text[begin + 24 : end if end > begin else len(text)]
+    soup = soup_of(text)
+    block = soup.find("div", class_="msgBody")
+    pre = block if block is not None else soup.find("pre")
+    if pre is None:
+        return text, ""
+    body = str(pre)
+    for further in pre.find_next_siblings("pre"):
+        body += str(further)
+    # What is in front of the body, as HTML again: the header list is in it.
+    for later in pre.find_all_next():
+        later.extract()
+    pre.extract()
+    return str(soup), body
+
+
+def _shown_headers(head: str) -> list[tuple[str, str]]:
+    """Headers in list items (``<li><em>From</em>: …``), lines or classed spans."""
+    soup = soup_of(head)
+    headers: list[tuple[str, str]] = []
+    for name in ("Subject", "From", "Date"):
+        span = soup.find(class_="sender" if name == "From" else name.lower())
+        if span is not None and span.get_text().strip():
+            headers.append((name, one_line(span.get_text())))
+    if headers:
+        return headers
+    items = [one_line(item.get_text()) for item in soup.find_all("li")]
+    if not any(_SHOWN.match(item[:4000]) for item in items):
+        items = soup_of(_BREAKS.sub("\n", head)).get_text().split("\n")
+    for item in items:
+        match = _SHOWN.match(item[:8000])
+        if match is not None and match[1].lower() in SHOWN_HEADERS and match[2].strip():
+            headers.append((match[1], one_line(match[2])))
+    if not any(name.lower() == "subject" for name, _ in headers):
+        heading = text_of(soup.find("h1")) or text_of(soup.title)
+        if heading.strip():
+            headers.insert(0, ("Subject", one_line(heading)))
+    return headers
+
+
+def _body(body: str) -> tuple[str, list[Attachment]]:
+    """The text of a body and the attachments that it links."""
+    soup = soup_of(body)
+    attachments: list[Attachment] = []
+    for strong in soup.find_all("strong"):
+        if not strong.get_text().strip().startswith("Attachment:"):
+            continue
+        link = strong.find("a", href=True)
+        if link is None:
+            continue
+        block = strong.find_parent("p") or strong
+        kind = re.search(r"Description:\s{0,9}([\w.+-]{1,60}/[\w.+-]{1,80})", block.get_text())
+        name = one_line(link.get_text())
+        attachments.append(
+            attachment(name, kind[1] if kind is not None else None, None, str(link["href"]))
+        )
+        block.extract()
+    for tag in soup.find_all("br"):
+        tag.replace_with("\n")
+    for tag in soup.find_all(["p", "div", "li", "blockquote", "hr"]):
+        tag.append("\n")
+    lines = soup.get_text().replace("\xa0", " ").split("\n")
+    return body_text(lines), attachments
