@@ -1,0 +1,225 @@
+"""The dossier of a commit: its postings, backports, fixes, reverts, reports and mentions."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from patchlore.ingest.message import CONFIDENCES, Confidence
+from patchlore.kb.backports import decide
+from patchlore.kb.errors import NotFoundError
+from patchlore.kb.history import Event, events_of_commit
+from patchlore.kb.merge import title_hash
+from patchlore.kb.reading import MIN_HEX, Brief, briefs, longest, spellings
+from patchlore.kb.store import Archive
+from patchlore.kb.versions import sort_key
+
+#: Relations of a mail to a commit that it names, in the order in which they are told,
+#: and in words.
+RELATIONS = {
+    "fixes": "fixed by",
+    "suggested-fix": "fix suggested in review",
+    "fixes-after-cut": "named as fixed below the cut",
+    "reverts": "reverted by",
+    "partial-revert": "partly reverted by",
+    "reverted-upstream": "revert upstream, by",
+    "first-bad": "regression report",
+    "stable-dep-of": "needed as a dependency, carried by",
+    "prerequisite": "prerequisite of",
+    "upstream": "backport",
+    "original": "notice",
+    "applied": "applied notice",
+    "own": "sent as",
+    "base": "base of",
+    "mention": "mentioned in",
+}
+
+
+class Naming(Struct, kw_only=True):
+    """A mail that names the commit: how, and the line."""
+
+    relation: str
+    words: str
+    message: Brief
+    sha: str
+    kind: str | None
+    quoted: bool
+    line: int | None
+    text: str | None
+    rule: str | None
+    confidence: Confidence
+
+
+class TreeState(Struct, kw_only=True):
+    """Where the commit stands in one tree."""
+
+    tree: str
+    state: str
+    reason: str
+    events: list[Event]
+
+
+class Fixed(Struct, kw_only=True):
+    """A commit that this one fixes, as one of its patches says."""
+
+    sha: str
+    subject: str | None
+    key: str
+    line: int | None
+    text: str | None
+
+
+class CommitDossier(Struct, kw_only=True):
+    """What is known about a commit."""
+
+    sha: str
+    spellings: list[str]
+    subject: str | None
+    trees: list[TreeState]
+    #: Mails of the same title that are no backports: the upstream patch and its revisions.
+    postings: list[Brief]
+    fixes: list[Fixed]
+    namings: list[Naming]
+    bugs: list[str]
+    cves: list[str]
+
+
+def commit_dossier(archive: Archive, sha: str, tree: str | None = None) -> CommitDossier:
+    """Return the dossier of the commit that begins with ``sha``, in one tree or in all.
+
+    Raises NotFoundError when no mail names it, and when several commits begin so.
+    """
+    sha = sha.strip().lower()
+    if len(sha) < MIN_HEX:
+        raise NotFoundError(f"{sha} is too short for a commit: give {MIN_HEX} or more digits.")
+    written = spellings(archive, sha)
+    if not written:
+        raise NotFoundError(f"No mail in the archive names the commit {sha}.")
+    whole = longest(written)
+    if whole is None:
+        shown = ", ".join(item[:16] for item in written[:8])
+        raise NotFoundError(f"Several commits begin with {sha}: {shown}. Give more digits.")
+    namings = _namings(archive, written)
+    subject = _subject(archive, namings, written)
+    postings = _postings(archive, subject, {naming.message.id for naming in namings})
+    patches = [item.message.id for item in namings if item.relation == "upstream"]
+    patches += [posting.id for posting in postings]
+    return CommitDossier(
+        sha=whole,
+        spellings=written,
+        subject=subject,
+        trees=_trees(events_of_commit(archive, written, tree)),
+        postings=postings,
+        fixes=_fixes(archive, patches),
+        namings=namings,
+        bugs=_bugs(archive, patches),
+        cves=_names(archive, "SELECT DISTINCT name FROM cve WHERE message = ?", patches),
+    )
+
+
+def _namings(archive: Archive, written: list[str]) -> list[Naming]:
+    marks = ", ".join("?" * len(written))
+    rows = archive.execute(
+        "SELECT message, relation, sha, kind, quoted, line, text, rule, confidence"
+        f" FROM commit_ref WHERE sha IN ({marks})",
+        written,
+    ).fetchall()
+    shown = briefs(archive, (row[0] for row in rows))
+    namings = [
+        Naming(
+            relation=relation,
+            words=RELATIONS.get(relation, relation) + (" (quoted)" if quoted else ""),
+            message=shown[message],
+            sha=sha,
+            kind=kind,
+            quoted=bool(quoted),
+            line=line,
+            text=text,
+            rule=rule,
+            confidence=CONFIDENCES[confidence],
+        )
+        for message, relation, sha, kind, quoted, line, text, rule, confidence in rows
+    ]
+    order = list(RELATIONS)
+    namings.sort(
+        key=lambda item: (
+            order.index(item.relation) if item.relation in order else len(order),
+            item.quoted,
+            item.message.timestamp or 0,
+            item.message.id,
+        )
+    )
+    return namings
+
+
+def _subject(archive: Archive, namings: list[Naming], written: list[str]) -> str | None:
+    """The commit's title: as a backport carries it, else as a tag quotes it."""
+    for naming in namings:
+        if naming.relation == "upstream" and naming.kind != "partial" and naming.message.is_patch:
+            title = archive.value(
+                "SELECT coalesce(commit_subject, clean_subject) FROM message WHERE id = ?",
+                (naming.message.id,),
+            )
+            if title:
+                return str(title)
+    marks = ", ".join("?" * len(written))
+    title = archive.value(
+        f"SELECT subject FROM commit_ref WHERE sha IN ({marks}) AND subject IS NOT NULL"
+        " AND relation <> 'own' GROUP BY subject ORDER BY count(*) DESC, subject LIMIT 1",
+        written,
+    )
+    return None if title is None else str(title)
+
+
+def _postings(archive: Archive, subject: str | None, known: set[int]) -> list[Brief]:
+    rows = archive.execute(
+        "SELECT id FROM message WHERE title_hash = ? AND is_patch AND NOT is_reply"
+        " AND notice IS NULL AND primary_upstream IS NULL ORDER BY timestamp, id",
+        (title_hash(subject),),
+    ).fetchall()
+    return list(briefs(archive, (id_ for (id_,) in rows if id_ not in known)).values())
+
+
+def _trees(events: list[Event]) -> list[TreeState]:
+    by_tree: dict[str, list[Event]] = {}
+    for event in events:
+        by_tree.setdefault(event.tree, []).append(event)
+    states = []
+    for tree in sorted(by_tree, key=sort_key):
+        state, decisive = decide(by_tree[tree])
+        states.append(
+            TreeState(tree=tree, state=state, reason=decisive.words(), events=by_tree[tree])
+        )
+    return states
+
+
+def _fixes(archive: Archive, messages: list[int]) -> list[Fixed]:
+    found: dict[str, Fixed] = {}
+    for message in messages:
+        for sha, subject, line, text, key in archive.execute(
+            "SELECT r.sha, r.subject, r.line, r.text, m.key FROM commit_ref AS r"
+            " JOIN mail AS m ON m.id = r.message"
+            " WHERE r.message = ? AND r.relation = 'fixes' ORDER BY r.position",
+            (message,),
+        ):
+            found.setdefault(
+                sha[:12], Fixed(sha=sha, subject=subject, key=key, line=line, text=text)
+            )
+    return list(found.values())
+
+
+def _bugs(archive: Archive, messages: list[int]) -> list[str]:
+    return _names(
+        archive,
+        "SELECT DISTINCT CASE tracker WHEN 'gcc' THEN 'PR ' || coalesce(component || '/', '')"
+        " || number ELSE tracker || ' ' || coalesce(number, name) END"
+        " FROM bug_ref WHERE message = ? AND strength <= 2",
+        messages,
+    )
+
+
+def _names(archive: Archive, sql: str, messages: list[int]) -> list[str]:
+    return list(
+        dict.fromkeys(
+            str(name) for message in messages for (name,) in archive.execute(sql, (message,))
+        )
+    )

@@ -1,0 +1,36 @@
+"""What an archive holds, in numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from patchlore.kb.store import Archive, database_path
+
+_COUNTS = {
+    "messages": "SELECT count(*) FROM message",
+    "copies": "SELECT count(*) FROM copy",
+    "damaged": "SELECT count(*) FROM message WHERE malformed",
+    "patches": "SELECT count(*) FROM message WHERE is_patch",
+    "replies": "SELECT count(*) FROM message WHERE is_reply",
+    "threads": "SELECT count(DISTINCT mid.thread) FROM message JOIN mid ON mid.id = message.mid",
+    "commits": "SELECT count(DISTINCT sha) FROM commit_ref",
+    "upstream_commits": "SELECT count(DISTINCT sha) FROM commit_ref WHERE relation = 'upstream'",
+    "bugs": "SELECT count(*) FROM (SELECT DISTINCT tracker, number, name FROM bug_ref)",
+    "gcc_bugs": "SELECT count(DISTINCT number) FROM bug_ref WHERE tracker = 'gcc'",
+    "cves": "SELECT count(DISTINCT name) FROM cve",
+    "trees": "SELECT count(DISTINCT tree) FROM target_tree",
+    "lists": "SELECT count(DISTINCT list) FROM message_list",
+    "people": "SELECT count(*) FROM person",
+    "files": "SELECT count(*) FROM path",
+    "sources": "SELECT count(*) FROM source",
+    "raw_bytes": "SELECT coalesce(sum(size), 0) FROM message",
+    "first": "SELECT min(timestamp) FROM message",
+    "last": "SELECT max(timestamp) FROM message",
+}
+
+
+def stats(archive: Archive) -> dict[str, Any]:
+    """Return the numbers by name; ``archive_bytes`` is the size of the database file."""
+    numbers = {name: archive.value(sql) for name, sql in _COUNTS.items()}
+    numbers["archive_bytes"] = database_path(archive.path).stat().st_size
+    return numbers

@@ -1,0 +1,129 @@
+"""A conversation as a tree: who answers whom, with placeholders for mails that were not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from patchlore.kb.reading import Brief, briefs
+from patchlore.kb.store import Archive
+
+
+class Node(Struct, kw_only=True):
+    """A place in a thread: a message, or None for one that is only referred to."""
+
+    mid: int
+    #: The Message-ID (or the made-up one of a mail without).
+    text: str
+    message: Brief | None
+    depth: int
+
+
+def thread_nodes(archive: Archive, message: int) -> list[Node]:
+    """Return the thread of a message from the top, replies below what they answer.
+
+    Replies stand in order of their dates.  A placeholder is kept where more
+    than one mail, or a mail at the top, hangs on it.  Loops of references are
+    broken at the mail that would close them.
+    """
+    thread = archive.value(
+        "SELECT mid.thread FROM message JOIN mid ON mid.id = message.mid WHERE message.id = ?",
+        (message,),
+    )
+    texts: dict[int, str] = dict(
+        archive.execute("SELECT id, text FROM mid WHERE thread = ?", (thread,)).fetchall()
+    )
+    ids: dict[int, list[int]] = {}
+    answered: dict[int, int | None] = {}
+    for id_, mid, parent in archive.execute(
+        "SELECT m.id, m.mid, m.in_reply_to FROM mid JOIN message AS m ON m.mid = mid.id"
+        " WHERE mid.thread = ? ORDER BY m.id",
+        (thread,),
+    ):
+        ids.setdefault(mid, []).append(id_)
+        answered.setdefault(mid, parent)
+    parents = _parents(archive, ids, answered, texts)
+    shown = briefs(archive, (id_ for every in ids.values() for id_ in every))
+    return list(_walk(parents, ids, shown, texts))
+
+
+def _parents(
+    archive: Archive,
+    ids: dict[int, list[int]],
+    answered: dict[int, int | None],
+    texts: dict[int, str],
+) -> dict[int, int]:
+    """Return the parent of each mid: In-Reply-To, else the nearest of References."""
+    parents: dict[int, int] = {}
+
+    def hang(child: int, parent: int) -> None:
+        if child in parents or child == parent or parent not in texts:
+            return
+        above = parent
+        while above in parents:
+            above = parents[above]
+            if above == child:
+                return
+        if above != child:
+            parents[child] = parent
+
+    for mid, every in ids.items():
+        chain = [
+            ancestor
+            for (ancestor,) in archive.execute(
+                "SELECT mid FROM reference WHERE message = ? ORDER BY position", (every[0],)
+            )
+        ]
+        direct = answered[mid]
+        if direct is not None:
+            hang(mid, direct)
+        elif chain:
+            hang(mid, chain[-1])
+        # References name the ancestors in order: they link mails that were not seen.
+        for ancestor, child in zip(chain, chain[1:], strict=False):
+            if child not in ids:
+                hang(child, ancestor)
+    return parents
+
+
+def _walk(
+    parents: dict[int, int],
+    ids: dict[int, list[int]],
+    shown: dict[int, Brief],
+    texts: dict[int, str],
+) -> Iterator[Node]:
+    children: dict[int, list[int]] = {}
+    for child, parent in parents.items():
+        children.setdefault(parent, []).append(child)
+
+    times: dict[int, int] = {}
+    for mid in texts:  # a placeholder stands where the first mail below it does
+        own = min((shown[id_].timestamp or 0 for id_ in ids.get(mid, ())), default=None)
+        seen, at = set(), mid
+        while own is not None and at not in seen:
+            seen.add(at)
+            times[at] = (
+                min(times.get(at, own), own) if at not in ids or at == mid else times.get(at, own)
+            )
+            if at not in parents:
+                break
+            at = parents[at]
+
+    def key(mid: int) -> tuple[int, int]:
+        return (times.get(mid, 0), mid)
+
+    roots = [mid for mid in texts if mid not in parents and (mid in ids or mid in children)]
+    stack = [(mid, 0) for mid in sorted(roots, key=key, reverse=True)]
+    while stack:
+        mid, depth = stack.pop()
+        below = sorted(children.get(mid, ()), key=key, reverse=True)
+        if mid in ids:
+            for id_ in ids[mid]:
+                yield Node(mid=mid, text=texts[mid], message=shown[id_], depth=depth)
+        elif len(below) == 1 and depth > 0:
+            stack.append((below[0], depth))
+            continue
+        else:
+            yield Node(mid=mid, text=texts[mid], message=None, depth=depth)
+        stack += [(child, depth + 1) for child in below]

@@ -1,0 +1,376 @@
+"""The life of a backport as mail records it: events of an upstream commit in a stable tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from patchlore.ingest.message import CONFIDENCES, Confidence
+from patchlore.kb.merge import even_out
+from patchlore.kb.store import Archive
+from patchlore.kb.trees import in_range, trees_in_range
+from patchlore.kb.versions import rank, tree_name
+
+#: The kinds of events, in the order in which a backport usually passes them.
+KINDS = (
+    "nominated",
+    "autosel",
+    "posted",
+    "failed",
+    "queued",
+    "review",
+    "dropped",
+    "released",
+    "reverted",
+)
+
+
+class Event(Struct, kw_only=True):
+    """One thing that happened to an upstream commit in a tree, and the line that says so."""
+
+    kind: str
+    tree: str
+    #: None where the mail names no commit and none with its title is known.
+    sha: str | None
+    subject: str | None
+    timestamp: int | None
+    #: Row id and key (Message-ID) of the mail.
+    message: int
+    key: str
+    author: str | None = None
+    by: str | None = None
+    version: int | None = None
+    part: int | None = None
+    parts: int | None = None
+    release: str | None = None
+    range: str | None = None
+    #: ``partial``, ``derived`` …: how the mail's patch relates to the commit.
+    relation: str | None = None
+    is_patch: bool = False
+    applicable: bool = False
+    line: int | None = None
+    text: str | None = None
+    rule: str | None = None
+    confidence: Confidence = "certain"
+
+    def words(self) -> str:
+        """Return the event in words: ``picked by AUTOSEL, 115 of 124``."""
+        place = f", {self.part} of {self.parts}" if self.part is not None and self.parts else ""
+        revision = f", v{self.version}" if self.version and self.version > 1 else ""
+        match self.kind:
+            case "nominated":
+                asked = "Cc: stable" if self.rule == "cc-stable" else "asked for"
+                return f"nominated ({asked}{f' # {self.range}' if self.range else ''})"
+            case "autosel":
+                return f"picked by AUTOSEL{place}{revision}"
+            case "posted":
+                how = "posted" if self.is_patch else "named in a mail without a patch"
+                return f"{how}{place}{revision}"
+            case "failed":
+                return "failed to apply"
+            case "queued":
+                return "added to the queue"
+            case "review":
+                return f"in review{f' for {self.release}' if self.release else ''}{place}"
+            case "dropped":
+                return "dropped by the stable maintainers"
+            case "released":
+                return f"released in {self.release}" if self.release else "released"
+        return "revert posted" + place
+
+
+# One row for each (mail, upstream commit); trees are added in Python.
+_COLUMNS = """
+    m.id, m.key, m.timestamp, m.clean_subject, m.author_name, m.sender_name, m.version, m.part,
+    m.parts, m.prefixes, m.notice, m.notice_release, m.is_patch, m.applicable, m.commit_subject,
+    r.sha, r.kind, r.line, r.text, r.rule, r.confidence, r.relation, r.subject,
+    (SELECT cover.notice_release FROM message AS cover WHERE cover.mid = m.in_reply_to LIMIT 1)
+"""
+_COUNTS = """
+    (NOT m.is_reply OR m.is_patch OR m.notice IS NOT NULL)
+    AND coalesce(m.notice, '') NOT IN ('dropped', 'released')
+    AND (r.relation = 'upstream' OR (r.relation = 'original' AND m.notice = 'failed')
+         OR (r.relation IN ('reverts', 'reverted-upstream') AND m.is_patch))
+    AND NOT r.quoted
+"""
+
+
+def events_of_tree(archive: Archive, tree: str) -> list[Event]:
+    """Return all events in a tree (any spelling of its name), oldest first."""
+    tree = tree_name(tree)
+    events = list(_posted_to(archive, tree))
+    number = rank(tree)
+    if number is not None and "-" not in tree:
+        events += _posted_to_range(archive, tree, number)
+        events += _nominations(archive, tree, number)
+    events += _drops(archive, tree)
+    events += _releases(archive, tree, events)
+    return sorted(events, key=_time)
+
+
+def events_of_commit(archive: Archive, shas: Sequence[str], tree: str | None = None) -> list[Event]:
+    """Return the events of one commit, given by all its spellings, in one tree or in all."""
+    wanted = None if tree is None else tree_name(tree)
+    events: list[Event] = []
+    for sha in shas:
+        rows = archive.execute(
+            f"SELECT {_COLUMNS} FROM commit_ref AS r JOIN mail AS m ON m.id = r.message"
+            f" WHERE r.sha = ? AND {_COUNTS}",
+            (sha,),
+        ).fetchall()
+        for row in rows:
+            for name in trees_of(archive, row[0], row[2]):
+                if wanted in (None, name):
+                    events.append(_event(row, name))
+    keys = {event.key for event in events}
+    for name in {event.tree for event in events} | ({wanted} if wanted else set()):
+        for event in [*_drops(archive, name), *_releases(archive, name, events)]:
+            if event.sha in shas and (event.key not in keys or event.kind != "posted"):
+                events.append(event)
+    return sorted(events, key=_time)
+
+
+def trees_of(archive: Archive, message: int, timestamp: int | None) -> list[str]:
+    """Return the trees that a message is meant for, ranges resolved."""
+    trees = [
+        name
+        for (name,) in archive.execute(
+            "SELECT DISTINCT tree FROM target_tree WHERE message = ?", (message,)
+        )
+    ]
+    for newest, oldest in archive.execute(
+        "SELECT newest, oldest FROM tree_range WHERE message = ?", (message,)
+    ):
+        trees += [name for name in trees_in_range(newest, oldest, timestamp) if name not in trees]
+    return trees
+
+
+def _time(event: Event) -> tuple[int, int, int]:
+    return (event.timestamp or 0, KINDS.index(event.kind), event.message)
+
+
+def _posted_to(archive: Archive, tree: str) -> Iterator[Event]:
+    rows = archive.execute(
+        f"SELECT {_COLUMNS} FROM (SELECT DISTINCT message FROM target_tree WHERE tree = ?) AS t"
+        " JOIN mail AS m ON m.id = t.message JOIN commit_ref AS r ON r.message = m.id"
+        f" WHERE {_COUNTS}",
+        (tree,),
+    )
+    for row in rows:
+        yield _event(row, tree)
+
+
+def _posted_to_range(archive: Archive, tree: str, number: int) -> Iterator[Event]:
+    rows = archive.execute(
+        f"SELECT {_COLUMNS}, t.newest, t.oldest FROM tree_range AS t"
+        " JOIN mail AS m ON m.id = t.message JOIN commit_ref AS r ON r.message = m.id"
+        f" WHERE t.newest > ?1 AND t.oldest < ?1 AND {_COUNTS}",
+        (number,),
+    )
+    for row in rows:
+        if in_range(tree, row[-2], row[-1], row[2]):
+            yield _event(row[:-2], tree)
+
+
+def _event(row: Sequence[object], tree: str) -> Event:
+    (id_, key, timestamp, title, author, sender, version, part, parts, prefixes, notice, release,
+     is_patch, applicable, commit_title, sha, relation, line, text, rule, confidence, named_as,
+     named_title, round_) = row  # fmt: skip
+    if named_as in ("reverts", "reverted-upstream"):
+        kind = "reverted"
+    elif notice in ("added", "failed", "review"):
+        kind = {"added": "queued", "failed": "failed", "review": "review"}[str(notice)]
+    elif relation == "request":
+        kind = "nominated"
+    else:
+        kind = "autosel" if " AUTOSEL " in str(prefixes) else "posted"
+    sure = CONFIDENCES[int(str(confidence))]
+    if kind == "posted" and not is_patch and sure == "certain":
+        sure = "medium"  # a cover or a plain mail under the tree's tag
+    return Event(
+        kind=kind,
+        tree=tree,
+        sha=str(sha),
+        subject=(
+            _text(named_title) or _reverted_title(title)
+            if kind == "reverted"
+            else _text(commit_title) or _text(title)
+        ),
+        timestamp=_number(timestamp),
+        message=int(str(id_)),
+        key=str(key),
+        author=_text(author),
+        by=_text(sender),
+        version=_number(version),
+        part=_number(part),
+        parts=_number(parts),
+        release=(_text(release) or _text(round_)) if kind == "review" else None,
+        relation=_text(relation),
+        is_patch=bool(is_patch),
+        applicable=bool(applicable),
+        line=_number(line),
+        text=_text(text),
+        rule=_text(rule),
+        confidence=sure,
+    )
+
+
+def _reverted_title(title: object) -> str | None:
+    """Return the title inside ``Revert "…"``: a stable tree's revert names its own commit there."""
+    text = str(title or "")
+    return text[8:-1] if text.startswith('Revert "') and text.endswith('"') else None
+
+
+def _nominations(archive: Archive, tree: str, number: int) -> Iterator[Event]:
+    """Patches whose Cc: stable note covers the tree.
+
+    The mail doesn't know the commit that the patch became; another mail with
+    the same title may: a posting or notice with a marker, or a bot's notice.
+    """
+    rows = archive.execute(
+        """
+        SELECT m.id, m.key, m.timestamp, m.clean_subject, m.author_name, m.sender_name, m.version,
+               m.part, m.parts, m.applicable, n.range, n.text, n.line, m.title_hash,
+               (SELECT b.primary_upstream FROM message AS b WHERE b.title_hash = m.title_hash
+                   AND b.primary_upstream IS NOT NULL LIMIT 1)
+          FROM stable_note AS n JOIN mail AS m ON m.id = n.message
+         WHERE (n.low IS NOT NULL OR n.high IS NOT NULL)
+           AND coalesce(n.low, 0) <= ?1 AND coalesce(n.high, ?1) >= ?1
+           AND m.is_patch AND NOT m.is_reply AND m.notice IS NULL
+           AND NOT EXISTS (SELECT 1 FROM commit_ref AS r
+                            WHERE r.message = m.id AND r.relation = 'upstream')
+        """,
+        (number,),
+    )
+    for row in rows:
+        note = row[11] or row[10] or ""
+        yield Event(
+            kind="nominated",
+            tree=tree,
+            sha=row[14],
+            subject=row[3],
+            timestamp=row[2],
+            message=row[0],
+            key=row[1],
+            author=row[4],
+            by=row[5],
+            version=row[6],
+            part=row[7],
+            parts=row[8],
+            range=row[10],
+            is_patch=True,
+            applicable=bool(row[9]),
+            line=row[12],
+            text=note if "stable" in note else f"Cc: stable # {note}",
+            rule="cc-stable",
+            confidence="certain" if row[14] is None else "high",
+        )
+
+
+def _drops(archive: Archive, tree: str) -> Iterator[Event]:
+    """Replies of the stable maintainers that say "now dropped": about the mail replied to."""
+    notices = archive.execute(
+        "SELECT m.id, m.key, m.timestamp, m.clean_subject, m.sender_name, m.notice_tree, m.mid,"
+        " m.subject FROM mail AS m"
+        " WHERE m.notice = 'dropped' AND (m.notice_tree IS NULL OR m.notice_tree = ?)",
+        (tree,),
+    ).fetchall()
+    for id_, key, timestamp, title, sender, named_tree, mid, subject in notices:
+        about = _about(archive, id_, mid, tree if named_tree is None else None)
+        if about is None:
+            continue
+        parent, shas = about
+        line, text = 0, subject
+        for evidence in archive.message(id_).evidence:
+            if evidence.fact == "notification" and evidence.line:
+                line, text = evidence.line, evidence.text
+                break
+        for sha in shas:
+            yield Event(
+                kind="dropped",
+                tree=tree,
+                sha=sha,
+                subject=title,
+                timestamp=timestamp,
+                message=id_,
+                key=key,
+                by=sender,
+                line=line,
+                text=text,
+                rule=f"reply to {parent}",
+                confidence="high",
+            )
+
+
+def _about(
+    archive: Archive, message: int, mid: int, tree: str | None
+) -> tuple[str, list[str]] | None:
+    """Return the nearest ancestor that names upstream commits (for the tree), and those."""
+    ancestors = archive.execute(
+        "SELECT m.id, m.key, m.timestamp FROM reference AS r JOIN mail AS m ON m.mid = r.mid"
+        " WHERE r.message = ? AND m.mid <> ? ORDER BY r.position DESC",
+        (message, mid),
+    ).fetchall()
+    for id_, key, timestamp in ancestors:
+        if tree is not None and tree not in trees_of(archive, id_, timestamp):
+            continue
+        shas = [
+            sha
+            for (sha,) in archive.execute(
+                "SELECT sha FROM commit_ref WHERE message = ? AND relation = 'upstream'"
+                " ORDER BY position",
+                (id_,),
+            )
+        ]
+        if shas:
+            return key, shas
+    return None
+
+
+def _releases(archive: Archive, tree: str, events: Iterable[Event]) -> Iterator[Event]:
+    """Announcements of releases, matched by the titles of their shortlogs."""
+    announcements = archive.execute(
+        "SELECT id, key, timestamp, notice_release, sender_name FROM mail"
+        " WHERE notice = 'released' AND notice_tree = ? ORDER BY timestamp",
+        (tree,),
+    ).fetchall()
+    if not announcements:
+        return
+    titles: dict[str, list[Event]] = {}
+    for event in events:
+        if event.tree == tree and event.subject and event.sha:
+            titles.setdefault(even_out(event.subject), []).append(event)
+    for id_, key, timestamp, release, sender in announcements:
+        told: set[str] = set()
+        for number, line in enumerate(archive.message(id_).body.split("\n"), 1):
+            # `git shortlog`: names at the margin, titles indented by six blanks
+            if not line.startswith("      ") or len(line) > 300:
+                continue
+            for event in titles.get(even_out(line), ()):
+                if event.sha in told or (event.timestamp or 0) > (timestamp or 0):
+                    continue
+                told.add(str(event.sha))
+                yield Event(
+                    kind="released",
+                    tree=tree,
+                    sha=event.sha,
+                    subject=event.subject,
+                    timestamp=timestamp,
+                    message=id_,
+                    key=key,
+                    by=sender,
+                    release=release,
+                    line=number,
+                    text=line.strip(),
+                    rule="title in shortlog",
+                    confidence="high",
+                )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None or value == "" else str(value)
+
+
+def _number(value: object) -> int | None:
+    return None if value is None else int(str(value))
