@@ -15,8 +15,13 @@ from patchlore.ingest.raw import Fidelity, Raw
 from patchlore.ingest.sources import marc, mhonarc, openwall, pipermail
 from patchlore.ingest.sources.git_patches import looks_like_patch
 from patchlore.ingest.sources.items import Problem
-from patchlore.ingest.sources.mail_file import looks_like_mail, looks_like_mbox, start_of_mail
-from patchlore.ingest.sources.mbox import split_mbox
+from patchlore.ingest.sources.mail_file import (
+    looks_like_cut_mbox,
+    looks_like_mail,
+    looks_like_mbox,
+    start_of_mail,
+)
+from patchlore.ingest.sources.mbox import split_cut_mbox, split_mbox
 from patchlore.ingest.sources.page import is_html
 from patchlore.ingest.sources.page_text import (
     looks_like_page_text,
@@ -56,7 +61,7 @@ def _no_mail(window: Window, path: str, list_name: str | None) -> Iterator[Raw |
 def _unknown_page(window: Window, path: str, list_name: str | None) -> Iterator[Raw | Problem]:
     """A page of no archive that is known: a diff on it would be damaged in unknown ways."""
     text = f"{path}: it is an HTML page, but of no known archive. Fetch the raw mail instead."
-    yield Problem(path, 0, text)
+    yield Problem(path, 0, text, "no-mail")
 
 
 class Format(Struct, frozen=True, kw_only=True):
@@ -136,6 +141,7 @@ FORMATS: tuple[Format, ...] = (
         read=read_page_text,
     ),
     Format(name="rfc822", looks_like=looks_like_mail, start=start_of_mail),
+    Format(name="mbox", looks_like=looks_like_cut_mbox, split=split_cut_mbox),
     Format(name="patch", looks_like=looks_like_patch),
 )
 
@@ -162,7 +168,7 @@ def detect(head: bytes) -> Format | None:
 def format_names() -> list[str]:
     """The names that ``source.format`` may have."""
     names = [form.name for form in FORMATS if form.name not in _NO_FORMATS]
-    return names + list(_OTHER_FORMATS)
+    return [*dict.fromkeys(names), *_OTHER_FORMATS]
 
 
 def format_named(name: str) -> Format:

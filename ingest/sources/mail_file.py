@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 
-from patchlore.ingest.sources.mbox import is_header_line, is_separator_line, line_at
+from patchlore.ingest.sources.mbox import (
+    is_git_patch_line,
+    is_header_line,
+    is_separator_line,
+    line_at,
+)
 
 #: Names that hardly any other kind of text has at its start.
 _SURE = frozenset(
@@ -73,8 +78,22 @@ def looks_like_mail(head: bytes) -> bool:
     return len(likely) >= 2 or bool(likely & {b"subject", b"from"} and len(names) >= 1)
 
 
+def looks_like_cut_mbox(head: bytes) -> bool:
+    """Whether HEAD has a separator and a mail's header further on, so its own start is lost."""
+    at = head.find(b"\nFrom ")
+    while at >= 0:
+        line = line_at(head, at + 1)
+        if is_separator_line(line) and not is_git_patch_line(line):
+            names = set(header_names(head, at + 1 + len(line)))
+            if b"from" in names and names & {b"date", b"message-id", b"subject"}:
+                return True
+        at = head.find(b"\nFrom ", at + 1)
+    return False
+
+
 def looks_like_mbox(head: bytes) -> bool:
     """Whether HEAD starts with a separator and a header: a mailbox, of one mail or many."""
+    head = head[len(head) - len(head.lstrip(b"\xef\xbb\xbf\r\n")) :]
     line = line_at(head, 0)
     following = line_at(head, len(line))
     if is_header_line(following) or following.startswith((b"From ", b">From ")):

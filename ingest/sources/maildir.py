@@ -11,11 +11,11 @@ import base64
 import binascii
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import blake2b
 
 from patchlore.ingest.raw import Raw, Source
-from patchlore.ingest.sources.items import Item, Mark, Problem
+from patchlore.ingest.sources.items import Item, Mark, MarkOf, Problem
 from patchlore.ingest.sources.mbox import MAIL_LIMIT
 
 _FLAGS = re.compile(rb"[:!;]2,")
@@ -37,9 +37,7 @@ def maildir_key(path: str) -> str:
     return "maildir:" + os.path.realpath(path)
 
 
-def read_maildir(
-    path: str, *, list_name: str | None, mark_of: Callable[[str], str | None]
-) -> Iterator[Item]:
+def read_maildir(path: str, *, list_name: str | None, mark_of: MarkOf) -> Iterator[Item]:
     """The mails of a maildir whose names are not in the stored state, ``cur`` first, sorted."""
     key = maildir_key(path)
     state = mark_of(key)
@@ -53,7 +51,12 @@ def read_maildir(
             continue
         except OSError as error:
             where = os.path.join(path, folder)
-            yield Problem(where, 0, f"{where}: {error.strerror}. Make it readable and run again.")
+            yield Problem(
+                where,
+                0,
+                f"{where}: {error.strerror}. Make it readable and run again.",
+                "unreadable",
+            )
             # What was known there stays known.
             there |= known
             continue
@@ -93,10 +96,17 @@ def _read_file(name: str, list_name: str | None) -> Raw | Problem | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        return Problem(name, 0, f"{name}: {error.strerror}. Make it readable and run again.")
+        return Problem(
+            name, 0, f"{name}: {error.strerror}. Make it readable and run again.", "unreadable"
+        )
     if not data.strip():
-        return Problem(name, 0, f"{name}: the file is empty.")
+        return Problem(name, 0, f"{name}: the file is empty.", "empty")
     return Raw(data=data, source=Source(path=name, format="maildir", list=list_name))
+
+
+def _unreadable(path: str, error: OSError) -> Problem:
+    text = f"{path}: {error.strerror}. Make it readable and run again."
+    return Problem(path, 0, text, "unreadable")
 
 
 def _digest(name: str) -> bytes:

@@ -19,7 +19,7 @@ from patchlore.ingest.sources.window import Window
 
 #: A separator line longer than this is none; a mail longer than this is cut.
 LINE_LIMIT = 1000
-MAIL_LIMIT = 1 << 27
+MAIL_LIMIT = 1 << 26
 #: How far a Content-Length may reach: a lie must not make us read gigabytes ahead.
 LENGTH_LIMIT = 1 << 25
 HEADER_LIMIT = 1 << 18
@@ -41,6 +41,10 @@ _SECOND_FROM = re.compile(rb">?From ")
 _CONTENT_LENGTH = re.compile(rb"^Content-Length:[ \t]*(\d{1,10})[ \t]*\r?$", re.I | re.M)
 _ESCAPED = re.compile(rb"^(>+)From ", re.M)
 _MASKED_SENDER = re.compile(rb"From \S+ at \S+  ?\S")
+#: pipermail's monthly files keep five headers and write ``address (name)``.
+_PIPERMAIL_HEAD = re.compile(
+    rb"From: [^\n<>]{1,500} \([^\n]{0,500}\)\r?\nDate: [^\n]{1,200}\nSubject: "
+)
 
 
 def is_git_patch_line(line: bytes) -> bool:
@@ -173,6 +177,8 @@ class _Splitter:
             form, fidelity = "patchwork-mbox", "rewritten"
         elif _MASKED_SENDER.match(separator):
             fidelity = "masked"
+        elif _PIPERMAIL_HEAD.match(data):
+            fidelity = "rewritten"
         if not whole:
             for ending in (b"\r\n", b"\n"):
                 if data.endswith(ending * 2):
@@ -223,7 +229,25 @@ def split_mbox(
     keeps its first line.
     """
     window.fill(LINE_LIMIT)
+    # Some tools write an empty line or a byte order mark in front of the first mail.
+    window.drop(len(window.data) - len(window.data.lstrip(b"\xef\xbb\xbf\r\n")))
+    window.fill(LINE_LIMIT)
     return _Splitter(window, path, list_name, first or line_at(window.data, 0)).run()
+
+
+def split_cut_mbox(
+    window: Window, path: str, list_name: str | None = None
+) -> Iterator[Raw | Problem]:
+    """The mails of a mailbox whose start is missing, from its first separator on."""
+    splitter = _Splitter(window, path, list_name, b"")
+    skipped = splitter.skip_to_separator()
+    yield Problem(
+        path,
+        0,
+        f"{path}: its first {skipped} bytes belong to no mail; the mailbox seems to be cut at its "
+        "start. The mails behind them have been read.",
+    )
+    yield from split_mbox(window, path, list_name)
 
 
 def unescape(data: bytes, *, surely_mboxrd: bool) -> bytes:

@@ -8,7 +8,7 @@ from patchlore.ingest.mail import Mail
 from patchlore.ingest.raw import Fidelity, Raw
 from patchlore.ingest.sources.page import body_text, decode_page, one_line, page_mail
 
-_SENDER = re.compile(r"\[([^\[\]\n]{1,200})\]\s*\Z")
+_SENDER = re.compile(r"\[([^\[\]\n\"=]{1,200})\]\s{0,20}\Z")
 #: What archives write in place of an address or a part of one.
 _MASK = re.compile(
     rb"@(?:x{3,}|\.\.\.)|\w(?: \(at\) | at )\w{1,60}(?: \(dot\) | dot )\w"
@@ -33,9 +33,11 @@ def _parts(lines: list[str]) -> tuple[str, str, int] | None:
     filled = [at for at, line in enumerate(lines) if line.strip()][:2]
     if len(filled) < 2 or len(lines[filled[0]]) > 1000:
         return None
-    sender = _SENDER.match(lines[filled[1]].strip())
+    sender = _SENDER.match(lines[filled[1]])
     if sender is None or _NO_SENDER.search(sender[1]) is not None:
         return None
+    if lines[filled[0]][:1].isspace() or _SENDER.match(lines[filled[0]]) is not None:
+        return None  # "[core]" above "[remote]": a configuration file
     if lines[filled[1] + 1 : filled[1] + 2] not in ([], [""]) and filled[1] == filled[0] + 1:
         return None
     return one_line(lines[filled[0]]), one_line(sender[1]), filled[1] + 1

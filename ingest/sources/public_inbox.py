@@ -11,11 +11,11 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from patchlore.ingest.raw import Raw, Source
 from patchlore.ingest.sources.git import GitError, git_lines, read_blobs, run_git
-from patchlore.ingest.sources.items import Item, Mark, Problem
+from patchlore.ingest.sources.items import Item, Mark, MarkOf, Problem
 
 #: A mark after so many mails: what a killed run has to read again.
 MARK_EVERY = 1000
@@ -76,9 +76,7 @@ def repository_key(path: str) -> str:
     return "public-inbox:" + os.path.realpath(path)
 
 
-def read_repository(
-    path: str, *, list_name: str | None, mark_of: Callable[[str], str | None]
-) -> Iterator[Item]:
+def read_repository(path: str, *, list_name: str | None, mark_of: MarkOf) -> Iterator[Item]:
     """The mails of one repository that came after the stored state, in order of arrival."""
     key = repository_key(path)
     try:
@@ -92,7 +90,7 @@ def read_repository(
 def _read(path: str, key: str, list_name: str | None, known: str | None) -> Iterator[Item]:
     tip = _tip(path)
     if tip is None:
-        yield Problem(path, 0, f"{path}: the repository has no commit yet, so no mail.")
+        yield Problem(path, 0, f"{path}: the repository has no commit yet, so no mail.", "empty")
         return
     if known == tip:
         return
@@ -103,6 +101,7 @@ def _read(path: str, key: str, list_name: str | None, known: str | None) -> Iter
             0,
             f"{path} is a git repository, but not of mail (a public-inbox has a file 'm' or "
             "folders named by two hex digits). For a source tree: patchlore ingest --tree NAME",
+            "no-mail",
         )
         return
     span = f"{known}..{tip}" if known and _is_ancestor(path, known, tip) else tip
