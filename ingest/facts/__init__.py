@@ -1,1 +1,38 @@
-"""One module per kind of fact; parse.py calls each of them."""
+"""One module per kind of fact. FINDERS is the table: a new kind is a file and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from patchlore.ingest.facts import (
+    bugs,
+    cves,
+    dependencies,
+    fixes,
+    links,
+    mentions,
+    notices,
+    reports,
+    reverts,
+    stable_notes,
+    trailers,
+    upstream,
+)
+from patchlore.ingest.facts.context import Context
+
+#: In this order: a finder may claim lines that later ones then leave alone
+#: (the "commit X upstream." inside "This reverts commit Y, which is …").
+FINDERS: tuple[Callable[[Context], None], ...] = (
+    trailers.find,
+    fixes.find,
+    links.find,
+    reverts.find,
+    stable_notes.find,
+    upstream.find,
+    bugs.find,
+    cves.find,
+    dependencies.find,
+    notices.find,
+    reports.find,
+    mentions.find,
+)

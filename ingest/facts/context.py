@@ -1,0 +1,97 @@
+"""``Context``: what every kind of fact is given: the text, its layout, and where evidence goes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from patchlore.ingest.layout import Layout
+from patchlore.ingest.mail import Mail
+from patchlore.ingest.message import Confidence, Evidence, Message, Rejected
+from patchlore.ingest.subject import Subject
+from patchlore.ingest.text import NOTE, PROSE, Text
+
+#: Longer lines are base64 or generated code; no fact is looked for in them.
+MAX_LINE = 2000
+
+Line = tuple[int, str]
+
+
+class Context:
+    """One message while its facts are found. ``message`` is filled in place."""
+
+    def __init__(
+        self, mail: Mail, text: Text, layout: Layout, subject: Subject, message: Message
+    ) -> None:
+        self.mail = mail
+        self.text = text
+        self.layout = layout
+        self.subject = subject
+        self.message = message
+        #: The body in lower case: a cheap test before a fact's patterns are tried.
+        self.lower = text.body.lower()
+        #: Lines that another fact has claimed (a revert's "commit X upstream.").
+        self.claimed: set[int] = set()
+
+    @cached_property
+    def own_lines(self) -> list[Line]:
+        """The author's own prose with its line indices, notes below the cut included."""
+        indent = " " * self.layout.indent
+        lines = []
+        for index, kind in enumerate(self.text.kinds):
+            if kind in (PROSE, NOTE):
+                line = self.text.lines[index]
+                if len(line) <= MAX_LINE:
+                    if indent and line.startswith(indent):
+                        line = line[len(indent) :]
+                    lines.append((index, line))
+        return lines
+
+    @cached_property
+    def message_lines(self) -> list[Line]:
+        """The commit message of the carried patch; for other mail the author's own prose.
+
+        A reply without a patch has no commit message: its tags belong to the
+        patch under review.
+        """
+        if self.message.is_patch:
+            return [line for line in self.layout.message if len(line[1]) <= MAX_LINE]
+        if self.message.is_reply or self.subject.notice == "failed":
+            return []  # a failure notice encloses what its tree did not get
+        return self.own_lines
+
+    def note(
+        self,
+        fact: str,
+        value: object,
+        index: int,
+        rule: str,
+        *,
+        text: str | None = None,
+        confidence: Confidence = "certain",
+    ) -> None:
+        """Record that FACT with VALUE stands on line INDEX (below 0: in the headers).
+
+        ``text`` is what the line says of it; the whole line unless given.
+        """
+        line = self.text.lines[index] if index >= 0 else ""
+        said = line if text is None else text
+        start = line.find(said) if index >= 0 else -1
+        span = self.text.span(index, start, start + len(said)) if start >= 0 else None
+        if span is None:
+            span = self.text.span(index)
+        self.message.evidence.append(
+            Evidence(
+                fact=fact,
+                value=str(value),
+                line=self.text.line_number(index),
+                span=span,
+                rule=rule,
+                text=said.strip()[:500],
+                confidence=confidence,
+            )
+        )
+
+    def reject(self, fact: str, index: int, rule: str, text: str) -> None:
+        """Record a candidate for FACT that the named RULE turned down."""
+        line = self.text.line_number(index)
+        self.message.rejected.append(Rejected(fact=fact, line=line, rule=rule, text=text[:500]))

@@ -1,0 +1,47 @@
+"""What a patch builds on: git format-patch's base lines, b4's change-id, and the like."""
+
+from __future__ import annotations
+
+import re
+
+from patchlore.ingest.facts.context import Context
+from patchlore.ingest.message import Dependency
+from patchlore.ingest.text import FOREIGN, QUOTED
+
+_LINE = re.compile(
+    r"(base-commit|prerequisite-patch-id|prerequisite-change-id|prerequisite-message-id|change-id"
+    r"|depends-on|based-on)[ \t]*:[ \t]*(\S.{0,300})",
+    re.I,
+)
+_SHA = re.compile(r"([0-9a-f]{7,40})\b")
+
+
+def find(context: Context) -> None:
+    """Fill ``dependencies`` and ``base_commit`` (git-format-patch(1), BASE TREE INFORMATION)."""
+    message = context.message
+    stable_base = context.mail.get("x-stable-base")
+    if stable_base:
+        message.dependencies.append(Dependency(kind="stable-base", value=stable_base))
+        context.note("dependencies", stable_base, -1, "x-stable-base", text=stable_base)
+    lower = context.lower
+    if not any(
+        word in lower
+        for word in ("base-commit", "prerequisite-", "change-id", "depends-on", "based-on")
+    ):
+        return
+    kinds = context.text.kinds
+    for index, line in enumerate(context.text.lines):
+        if line[:1].lower() not in "bpcd" or kinds[index] in (QUOTED, FOREIGN):
+            continue
+        match = _LINE.match(line)
+        if match is None:
+            continue
+        kind, value = match[1].lower(), match[2].strip()
+        if kind == "change-id" and re.match(r"I[0-9a-f]{40}$", value):
+            continue  # Gerrit's; a trailer, and no b4 series
+        message.dependencies.append(Dependency(kind=kind, value=value))
+        context.note("dependencies", f"{kind} {value}", index, kind)
+        sha = _SHA.match(value)
+        if kind == "base-commit" and sha and message.base_commit is None:
+            message.base_commit = sha[1]
+            context.note("base_commit", sha[1], index, "base-commit")

@@ -1,0 +1,71 @@
+"""Commits named in prose, own or quoted: what is said of them, with lower confidence."""
+
+from __future__ import annotations
+
+import re
+
+from patchlore.ingest.facts.context import MAX_LINE, Context
+from patchlore.ingest.message import CommitMention
+from patchlore.ingest.text import DIFF_KINDS, HEADER, SIGNATURE, STAT
+
+_TITLE = r"(?:[ \t]*\([ \t]*[\"'“](.{1,200}?)[\"'”][ \t]*\))?"
+_NAMED = re.compile(
+    r"\b(?:commits?|sha1?|changeset|rev|patch)(?:[ -]id)?[ \t]*[:#]?[ \t]*[\"'(<`]?([0-9a-f]{7,40})(?![0-9a-zA-Z@_])"
+    + _TITLE,
+    re.I,
+)
+_TITLED = re.compile(
+    r"(?<![0-9a-zA-Z@_./=-])([0-9a-f]{8,40})[ \t]*\([ \t]*[\"'“](.{1,200}?)[\"'”][ \t]*\)"
+)
+_INTRODUCED = re.compile(
+    r"introduced|caused by|bisect|regress|since commit|broke|first bad|culprit|after commit|exposed by",
+    re.I,
+)
+_FIXED = re.compile(
+    r"fixed (?:by|in|with|upstream)|fix(?:ed|es)? commit|addressed (?:by|in)|solved by", re.I
+)
+_FACTS = frozenset(
+    ["fixes", "upstream_commits", "reverts", "reverted_upstream", "stable_dep_of", "fixes_after_cut",
+     "suggested_fixes", "cc_stable"]
+)  # fmt: skip
+_NO_PROSE = frozenset([*DIFF_KINDS, HEADER, STAT, SIGNATURE])
+
+
+def find(context: Context) -> None:
+    """Fill ``mentioned_commits``: each commit once for own text and once for quoted text."""
+    if "commit" not in context.lower and '("' not in context.lower:
+        return
+    message = context.message
+    # A line that gave a stronger fact says nothing more about its commit.
+    known = {(e.line, e.value) for e in message.evidence if e.fact in _FACTS}
+    seen: dict[tuple[str, bool], CommitMention] = {}
+    kinds = context.text.kinds
+    for index, line in enumerate(context.text.lines):
+        kind = kinds[index]
+        if kind in _NO_PROSE or len(line) > MAX_LINE:
+            continue
+        if "ommit" not in line and '("' not in line and "OMMIT" not in line:
+            continue
+        quoted = chr(kind) in "qo"
+        for pattern in (_NAMED, _TITLED):
+            for match in pattern.finditer(line):
+                sha = match[1].lower()
+                number = context.text.line_number(index)
+                if sha.isdigit() or (number, sha) in known or (sha, quoted) in seen:
+                    continue
+                relation = _relation(line)
+                title = " ".join(match[2].split()) if match[2] else None
+                mention = CommitMention(sha=sha, subject=title, relation=relation, quoted=quoted)
+                seen[sha, quoted] = mention
+                confidence = "low" if quoted else "medium"
+                context.note(
+                    "mentioned_commits", sha, index, f"prose-{relation}", text=match[0],
+                    confidence="low" if confidence == "low" else "medium",
+                )  # fmt: skip
+    message.mentioned_commits = list(seen.values())
+
+
+def _relation(line: str) -> str:
+    if _FIXED.search(line):
+        return "fixed-by"
+    return "introduced-by" if _INTRODUCED.search(line) else "mention"

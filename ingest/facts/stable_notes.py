@@ -1,0 +1,139 @@
+"""``Cc: stable`` and its notes: from which version on, after what, and "please not".
+
+The forms are those of the kernel's stable-kernel-rules.rst and what people
+make of them. A note is kept as written; kb/versions.py makes intervals of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from patchlore.ingest.facts.context import Context
+from patchlore.ingest.message import CommitRef, StableNote
+
+_CC = re.compile(r"[ \t]{0,2}cc[ \t]*:[ \t]*(.*)", re.I)
+#: vger.kernel.org as it is, masked by openwall or by spinics, or MARC's spelling.
+_ADDRESS = re.compile(
+    r"(?<![\w.+-])(stable)(\+noautosel)?"
+    r"(?:@(?:vger\.kernel\.org|kernel\.org|\.\.\.[\w.]*kernel\.org|\.\.\.nel\.org|x{10,15}\b|vger)"
+    r"| \(\) (?:vger ! )?kernel ! org| at vger\.kernel\.org)>?",
+    re.I,
+)
+_NAME_ONLY = re.compile(r"[\"']?(?:linux-)?stable(?: kernel| team)?[\"']?$", re.I)
+_VERSION = r"(?:linux-)?v?\d+\.\d+(?:\.(?:\d+|x|y|\*))?(?:-rc\d+)?(?:-stable)?"
+_ONE_VERSION = re.compile(rf"\+?{_VERSION}(?:[ \t]*[+-])?", re.I)
+_LIST = re.compile(rf"{_VERSION}\+?(?:[ \t]*(?:,|/|&|and|[ \t])[ \t]*{_VERSION}\+?)+", re.I)
+_LIST_PART = re.compile(rf"{_VERSION}\+?", re.I)
+_RANGE_TOKEN = re.compile(rf"{_VERSION}[+-]?|[<>=~+.,/-]+|[A-Za-z]+|\S", re.I)
+_RANGE_WORDS = frozenset(
+    "for since from starting with before until up to through thru between and on onward onwards later"
+    " newer older only above below kernel kernels all the series tree trees stable plus upward upwards"
+    " prior after linux please apply".split()
+)
+_PREREQ = re.compile(
+    r"(?:([^:#]{1,30}?)[ \t]*:[ \t]*)?([0-9a-f]{7,40})(?![0-9a-z])[ \t]*:?[ \t]*(.*)", re.I
+)
+_AFTER = re.compile(r"(?:only )?after[ \t]+(.+)", re.I)
+
+
+def find(context: Context) -> None:
+    """Fill ``cc_stable`` and ``no_autosel`` from the commit message's tags."""
+    if "stable" not in context.lower:
+        return
+    for index, line in context.message_lines:
+        if line[:3].strip().lower()[:1] != "c" or "table" not in line:
+            continue
+        match = _CC.match(line)
+        if match is None:
+            continue
+        _read(context, index, match[1].strip())
+
+
+def _read(context: Context, index: int, value: str) -> None:
+    message = context.message
+    address = _ADDRESS.search(value)
+    if address is None:
+        if not (context.text.flat and _NAME_ONLY.match(value.split("#")[0].strip())):
+            return
+        rest = value.partition("#")[2]
+    else:
+        before = value[: address.start()]
+        if ";" in before or "@" in before:
+            # A mail client's Cc header copied into the text names many people at once.
+            context.reject("cc_stable", index, "copied-header", value)
+            return
+        rest = value[address.end() :]
+    note = _note(rest)
+    if address is not None and address[2]:
+        message.no_autosel = note or ""
+        context.note("no_autosel", note or "", index, "noautosel")
+        return
+    entries = [StableNote()] if not note else _entries(note)
+    for entry in entries:
+        entry.text = note or None
+        _merge(message.cc_stable, entry)
+        value = entry.range or entry.comment or entry.after or ""
+        context.note("cc_stable", value, index, "cc-stable")
+
+
+def _note(rest: str) -> str:
+    """What stands after the address: behind ``#`` or ``@``, in brackets, or bare."""
+    rest = rest.strip().lstrip(">").strip()
+    if rest.startswith(("#", "@")):
+        return rest.lstrip("#@ \t").strip()
+    if rest[:1] in ("[", "("):
+        closer = "]" if rest[0] == "[" else ")"
+        end = rest.rfind(closer)
+        inner = rest[1:end] if end > 0 else rest[1:]
+        tail = rest[end + 1 :].strip().lstrip("#").strip() if end > 0 else ""
+        return (inner.strip().lstrip("#").strip() + (" " + tail if tail else "")).strip()
+    if rest.startswith(","):
+        return ""
+    return rest if _ONE_VERSION.match(rest) else rest.lstrip("-: ").strip()
+
+
+def _entries(note: str) -> list[StableNote]:
+    after = _AFTER.fullmatch(note)
+    if after:
+        return [StableNote(after=after[1].strip())]
+    if _ONE_VERSION.fullmatch(note):
+        return [StableNote(range=note)]
+    if _LIST.fullmatch(note):
+        return [StableNote(range=part.strip()) for part in _LIST_PART.findall(note)]
+    prereq = _PREREQ.match(note)
+    if prereq and not prereq[2].isdigit() and (prereq[1] is None or is_range(prereq[1])):
+        ref = CommitRef(sha=prereq[2].lower(), subject=_title(prereq[3]))
+        return [StableNote(range=prereq[1].strip() if prereq[1] else None, prereqs=[ref])]
+    if is_range(note):
+        return [StableNote(range=note)]
+    return [StableNote(comment=note)]
+
+
+def is_range(text: str) -> bool:
+    """Does TEXT speak of kernel versions only ("for v4.15 and up", ">= 6.1")?"""
+    versions = 0
+    for token in _RANGE_TOKEN.findall(text):
+        if token[0].isalpha() and token.lower() in _RANGE_WORDS:
+            continue
+        if "." in token and any(char.isdigit() for char in token):
+            versions += 1
+        elif token.strip("<>=~+.,/-"):
+            return False
+    return versions > 0
+
+
+def _title(text: str) -> str | None:
+    text = text.strip()
+    if text.startswith("(") and text.endswith(")"):
+        text = text[1:-1]
+    return text.strip("\"'“” ") or None
+
+
+def _merge(entries: list[StableNote], entry: StableNote) -> None:
+    """Several lines of one range are one entry with all its prerequisites."""
+    if entry.range is not None:
+        for known in entries:
+            if known.range == entry.range and (known.prereqs or entry.prereqs):
+                known.prereqs = [*known.prereqs, *entry.prereqs]
+                return
+    entries.append(entry)

@@ -1,0 +1,330 @@
+"""Upstream commits of backports: every notation by which a patch says "this is commit X"."""
+
+from __future__ import annotations
+
+import re
+
+from patchlore.ingest.facts.context import Context
+from patchlore.ingest.message import Confidence, UpstreamRef
+
+_SHA = r"([0-9a-f]{7,40})(?![0-9a-z])"
+_COMMIT = r"commit(?:[ -]id)?[ \t]*:?[ \t]*"
+_NOTE = r"[ \t]*[.,;:]?[ \t]*(?:[\[(#].*|//.*)?$"
+_TITLE = r"[ \t]*\(?[\"'“].*"
+
+
+def _form(pattern: str) -> re.Pattern[str]:
+    return re.compile(r"[ \t]{0,2}" + pattern, re.I)
+
+
+#: Slug of the notation, relation, pattern; the first that matches a line counts.
+_FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+    (
+        "snipped-from",
+        "partial",
+        _form(r"(?:snipped|taken|extracted) from (?:upstream )?" + _COMMIT + _SHA),
+    ),
+    (
+        "commit-upstream-backport",
+        "backport",
+        _form(_COMMIT + _SHA + r",? upstream backport\b" + _NOTE),
+    ),
+    ("commit-upstream", "backport", _form(_COMMIT + _SHA + r",?[ \t]+upstream(?:ed)?" + _NOTE)),
+    (
+        "bracket-upstream-subject",
+        "backport",
+        _form(r"\[[ \t]*upstream[ \t]+" + _COMMIT + _SHA + _TITLE),
+    ),
+    (
+        "bracket-upstream",
+        "backport",
+        _form(r"\[[ \t]*upstream[ \t]+" + _COMMIT + _SHA + r"[^\]]{0,200}(?:\]|$)"),
+    ),
+    (
+        "bracket-upstream",
+        "backport",
+        _form(r"\[[ \t]*upstream[ \t]*:[ \t]*" + _SHA + r"[^\]]{0,200}\]"),
+    ),
+    (
+        "bracket-commit-upstream",
+        "backport",
+        _form(r"\[[ \t]*" + _COMMIT + _SHA + r"[ \t]+upstream\b[^\]]{0,200}\]"),
+    ),
+    (
+        "upstream-sha-commit",
+        "backport",
+        _form(r"\[?[ \t]*upstream[ \t]+" + _SHA + r"[ \t]+commit\b[ \t]*[.\]]*" + _NOTE),
+    ),
+    (
+        "backported-bracket",
+        "backport",
+        _form(
+            r"\[[ \t]*backport(?:ed)?(?: (?:from|of))?(?: the)? (?:upstream|mainline) "
+            + _COMMIT
+            + _SHA
+        ),
+    ),
+    (
+        "upstream-commit-colon",
+        "backport",
+        _form(r"upstream[ -]commit(?:[ -]id)?[ \t]*[:=][ \t]*" + _SHA),
+    ),
+    (
+        "upstream-commit-colon",
+        "backport",
+        _form(r"(?:mainline|linus)[ -]commit(?:[ -]id)?[ \t]*[:=][ \t]*" + _SHA),
+    ),
+    (
+        "upstream-colon",
+        "backport",
+        _form(r"(?:upstream|mainline)(?:-commit)?[ \t]*:[ \t]*(?:commit[ \t]+)?" + _SHA + _NOTE),
+    ),
+    ("upstream-commit-subject", "backport", _form(r"upstream commit " + _SHA + r"[ \t]*\([\"'“]")),
+    ("upstream-commit", "backport", _form(r"upstream commit " + _SHA + _NOTE)),
+    (
+        "this-is-commit-upstream",
+        "backport",
+        _form(
+            r"this is (?:the )?(?:upstream )?"
+            + _COMMIT
+            + _SHA
+            + r"[ \t]+(?:upstream|in (?:linus|mainline|upstream))"
+        ),
+    ),
+    (
+        "backport-request",
+        "request",
+        _form(
+            r"(?:please|could you|can you).{0,60}\b(?:backport(?:ing)? )?(?:of )?(?:the )?(?:following )?"
+            r"(?:upstream|mainline) (?:" + _COMMIT + r")" + _SHA
+        ),
+    ),
+    (
+        "backport-of",
+        "backport",
+        _form(
+            r"(?:\[[ \t]*)?(?:this (?:patch |commit )?(?:is|contains) )?(?:just )?(?:an? )?(?:partial )?backport(?:ed)? (?:version )?"
+            r"(?:of|from)(?: the)?(?: following)?(?: upstream| mainline| linux)?(?: patch)? "
+            + _COMMIT
+            + _SHA
+        ),
+    ),
+    (
+        "based-on",
+        "derived",
+        _form(
+            r"(?:loosely )?based (?:up)?on (?:the )?(?:upstream|mainline) (?:change|commit|patch)[ \t:]*"
+            + _SHA
+        ),
+    ),
+    (
+        "backported-from",
+        "backport",
+        _form(
+            r"[\[(][ \t]*backported[ -]from(?: upstream| mainline)?(?: commit)*[ \t:]*"
+            + _SHA
+            + r"(.*)"
+        ),
+    ),
+    (
+        "cherry-picked",
+        "cherry-pick",
+        _form(
+            r"[\[(]?[ \t]*(?:back-?ported and )?cherry[ -]?picked[ -]from(?: upstream| mainline| linux)?"
+            r"(?: commit)*[ \t:]*(?:https?://\S{0,300}?(?:id=|h=|/))?" + _SHA + r"(.*)"
+        ),
+    ),
+    ("git-commit", "backport", _form(r"git-commit:[ \t]*" + _SHA + r"(?:[ \t]*\((partial)\))?")),
+    ("alt-commit", "backport", _form(r"alt-commit:[ \t]*" + _SHA)),
+    (
+        "dep3-origin",
+        "backport",
+        _form(
+            r"origin:[ \t]*(?:backport|upstream)?.{0,20}https?://\S{0,300}?(?:id=|h=|commit/|/\+/)"
+            + _SHA
+        ),
+    ),
+    (
+        "upstream-status",
+        "backport",
+        _form(
+            r"upstream-status:[ \t]*backport\b.{0,20}https?://\S{0,300}?(?:id=|h=|commit/)" + _SHA
+        ),
+    ),
+    (
+        "upstream-url",
+        "backport",
+        _form(
+            r"(?:upstream(?:[ -]commit)?|origin(?:al)? commit)[ \t]*:[ \t]*<?https?://\S{0,300}?(?:id=|h=|commit/)"
+            + _SHA
+        ),
+    ),
+    ("bare-upstream", "backport", _form(_SHA + r"[ \t]+upstream" + _NOTE)),
+)
+_BRACKET_SHA = re.compile(r"[ \t]{0,2}\[[ \t]*([0-9a-f]{12,40})[ \t]*\][ \t]*$")
+_BARE_COMMIT = re.compile(r"commit ([0-9a-f]{40})\s*$")
+_TREE_AFTER = re.compile(
+    r"[ \t]*(?:\(?)(linux-(?:stable|next|[\w.-]+)|stable|mainline|master|net-next|[\w.-]+-next)\b"
+)
+#: First half of a marker that a mailer broke: "commit <sha>" / "upstream.".
+_BROKEN = re.compile(
+    r"[ \t]{0,2}[\[(]?[ \t]*(?:upstream(?:[ \t]+commit)?|commit[ \t]+[0-9a-f]{7,40}"
+    r"|(?:cherry[ -]?picked|backported) from(?: commit)?|upstream commit[ \t]*:)[ \t]*$",
+    re.I,
+)
+_NEGATIVE = re.compile(
+    r"\b(?:no|without(?: an?)?) upstream (?:commit|equivalent|counterpart)|\bnot (?:yet )?(?:applicable )?upstream\b"
+    r"|\bnot (?:a )?(?:backport|cherry-pick)|commit (?:n/?a|none|xxx+) upstream|upstream commit:? *(?:none|n/a|no)\b"
+    r"|\bno such upstream|^\s*\[? *stable[- ]only\b|not upstream(?:ed)?\b|upstream:? *(?:none|n/a|no)\s*$"
+    r"|no (?:direct |exact )?(?:upstream|mainline) (?:commit|patch|equivalent)",
+    re.I,
+)
+_HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,40}(?![0-9A-Za-z])")
+_OPENEULER = re.compile(
+    r"(stable|mainline|hulk|upstream|openeuler|maillist|[\w-]+) inclusion\s*$", re.I
+)
+_CONFIDENCE: dict[str, Confidence] = {"bare-commit": "medium", "bracket-sha": "high", "based-on": "medium",
+                                      "backport-request": "high", "bare-upstream": "high"}  # fmt: skip
+#: A line with "upstream" and a hex run that is no marker, and the name of the reason.
+_REJECTIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("syz-command", re.compile(r"\s*#syz\b", re.I)),
+    ("change-id", re.compile(r"\s*(?:x-)?change-id:", re.I)),
+    ("robots-head", re.compile(r"\s*(?:HEAD commit|git tree|dashboard link|console output|kernel config):", re.I)),
+    ("other-tag", re.compile(r"\s*(?:fixes|stable-dep-of|link|closes|message-id|reported-by|in-reply-to|base-commit|prerequisite-[a-z-]+):", re.I)),
+    ("url-or-file-name", re.compile(r"[\w.:/@~+-]*upstream[\w.:/@~+?=&;%-]*[/_.?=-][\w.:/@~+?=&;%-]*", re.I)),
+    ("mention", re.compile(r".*\b(?:commit|commits|patch|change|upstream|in|by|with|of|from|see|as|like|and|since|the|fixed|rebase[d]?|merge[d]?|introduced)\b", re.I)),
+)  # fmt: skip
+
+
+def find(context: Context) -> None:
+    """Fill ``upstream_commits``, ``upstream_refs``, ``primary_upstream``, ``not_upstream``, ``unmatched``."""
+    lower = context.lower
+    if not any(word in lower for word in ("upstream", "commit", "cherry", "backport", " ]")):
+        return
+    refs: list[tuple[UpstreamRef, int]] = []
+    lines = context.message_lines
+    first = next((index for index, line in lines if line.strip()), -1)
+    inclusion = ""
+    skip = -1
+    for position, (index, line) in enumerate(lines):
+        if index in context.claimed or index == skip or not line.strip():
+            continue
+        if "\xa0" in line:
+            line = line.replace("\xa0", " ")
+        opening = _OPENEULER.match(line)
+        if opening:
+            inclusion = opening[1].lower()
+            continue
+        ref = _match(line)
+        if ref is None and _BROKEN.match(line) and position + 1 < len(lines):
+            ref = _match(f"{line.rstrip()} {lines[position + 1][1].strip()}")
+            if ref is not None:
+                skip = lines[position + 1][0]
+                context.claimed.add(skip)
+        if ref is None:
+            ref = _match_by_place(context, line, index == first, inclusion)
+        if ref is not None and _NEGATIVE.search(line):
+            context.reject("upstream_commits", index, "negative", line)
+            ref = None
+        if ref is not None:
+            refs.append((ref, index))
+            context.claimed.add(index)
+        elif "upstream" in line.lower() and _NEGATIVE.search(line):
+            context.message.not_upstream = True
+            context.note("not_upstream", "true", index, "negative")
+            context.claimed.add(index)
+    _store(context, refs)
+    if "upstream" in lower:
+        _report_others(context)
+
+
+def _match(line: str) -> UpstreamRef | None:
+    lowered = line.lower()
+    if not ("upstream" in lowered or "commit" in lowered or "from" in lowered or "line" in lowered):
+        return None
+    for form, relation, pattern in _FORMS:
+        match = pattern.match(line)
+        if match is None or match[1].isdigit():
+            continue
+        if form == "commit-upstream" and line.lstrip().startswith("Commit"):
+            form = "capital-commit-upstream"
+        rest = match[2] if match.re.groups > 1 else None
+        tree = _TREE_AFTER.match(rest) if rest else None
+        if rest == "partial":
+            relation = "partial"
+        return UpstreamRef(
+            sha=match[1].lower(), form=form, relation=relation, tree=tree[1] if tree else None
+        )
+    return None
+
+
+def _match_by_place(
+    context: Context, line: str, is_first: bool, inclusion: str
+) -> UpstreamRef | None:
+    """Notations that count only where they stand: a lone ``commit <sha>``, ``[ <sha> ]``."""
+    bare = _BARE_COMMIT.match(line)
+    if bare:
+        if inclusion in ("mainline", "upstream"):
+            return UpstreamRef(sha=bare[1], form="openeuler-mainline")
+        if inclusion:
+            # "stable inclusion": the sha is the stable tree's, the mainline one stands below.
+            return None
+        if is_first and context.message.is_patch:
+            return UpstreamRef(sha=bare[1], form="bare-commit")
+    bracket = _BRACKET_SHA.match(line)
+    if bracket and _targets_stable(context):
+        return UpstreamRef(sha=bracket[1].lower(), form="bracket-sha")
+    return None
+
+
+def _targets_stable(context: Context) -> bool:
+    tags = context.message.subject_tags
+    if tags is None:
+        return False
+    trees = [tags.target_tree] if isinstance(tags.target_tree, str) else tags.target_tree or []
+    return any(re.match(r"\d+\.\d+", tree) for tree in trees) or any(
+        "stable" in prefix.lower() for prefix in tags.prefixes
+    )
+
+
+def _store(context: Context, refs: list[tuple[UpstreamRef, int]]) -> None:
+    message = context.message
+    seen: set[str] = set()
+    for ref, index in refs:
+        confidence = _CONFIDENCE.get(ref.form, "certain")
+        context.note("upstream_commits", ref.sha, index, ref.form, confidence=confidence)
+        if ref.sha not in seen:
+            seen.add(ref.sha)
+            message.upstream_commits.append(ref.sha)
+            message.upstream_refs.append(ref)
+    strong = [ref for ref, _ in refs if ref.relation in ("backport", "partial", "cherry-pick")]
+    if strong:
+        message.primary_upstream = strong[0].sha
+
+
+def _report_others(context: Context) -> None:
+    """Every other line with "upstream" beside a hex run: rejected by a named rule, or unmatched."""
+    from patchlore.ingest.message import Unmatched
+
+    for index, line in context.own_lines:
+        if index in context.claimed or ("pstream" not in line and "PSTREAM" not in line):
+            continue
+        if not any(not run.isdigit() for run in _HEX.findall(line)):
+            continue
+        if _NEGATIVE.search(line):
+            context.reject("upstream_commits", index, "negative", line)
+            continue
+        for rule, pattern in _REJECTIONS:
+            if pattern.match(line) or (
+                rule == "url-or-file-name" and "upstream" not in _words(line)
+            ):
+                context.reject("upstream_commits", index, rule, line)
+                break
+        else:
+            number = context.text.line_number(index)
+            context.message.unmatched.append(Unmatched(line=number, text=line[:500]))
+
+
+def _words(line: str) -> set[str]:
+    """The words of a line that stand free: not inside a URL, a path or a name."""
+    return {word.strip(".,;:()[]\"'").lower() for word in line.split()}

@@ -1,0 +1,398 @@
+"""Which line of a body is what, and where the carried patch's commit message begins and ends.
+
+The frame is git am's (git-mailinfo(1)): in-body headers, the message up to
+the first ``---`` line, then notes, diffstat and diff. Around it mail has more:
+quotes with and without marks, a whole format-patch inside a body, the stable
+maintainers' review preambles, signatures, lists' footers.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from patchlore.ingest.addresses import parse_address
+from patchlore.ingest.diff import FilePatch, scan_diffs
+from patchlore.ingest.errors import Defect
+from patchlore.ingest.message import Person
+from patchlore.ingest.text import (
+    CUT,
+    DIFF_KINDS,
+    FOOTER,
+    FOREIGN,
+    HEADER,
+    NOTE,
+    PREAMBLE,
+    PROSE,
+    QUOTED,
+    SIGNATURE,
+    STAT,
+    Text,
+)
+
+_FORMAT_PATCH = re.compile(r">?From ([0-9a-f]{40}) Mon Sep 17 00:00:00 2001\s*$")
+_GIT_SHOW = re.compile(r"commit ([0-9a-f]{40})(?: \(.*\))?\s*$")
+_IN_BODY = re.compile(r">?(From|Subject|Date)\s*:\s*(.*)", re.I | re.S)
+_ORIGINAL = re.compile(
+    r"\s*-{2,} ?(?:Original Message|Ursprüngliche Nachricht|Original-Nachricht|Message d'origine"
+    r"|Mensaje original|Messaggio originale|邮件原件|原始邮件) ?-{2,}",
+    re.I,
+)
+_SENT = re.compile(r"[> ]*(?:\*?Sent:|\*?Gesendet:|Envoyé\s?:|发送时间[:：])", re.I)
+_SCISSORS = re.compile(r"[- ]*(?:8<|>8|✂|%<|>%)[-<>8%✂ a-zA-Z]*-[- ]*$")
+_REVIEW = re.compile(
+    r"\s*v?(\d+\.\d+(?:\.\d+)?)(?:-rc\d+)?[-. ]*(?:stable|longterm|lts|y)?(?:-stable)? review patch\b",
+    re.I,
+)
+_STAT = re.compile(r" (?:\S.*\s\|\s+(?:\d+|Bin|Unchanged)\b|\d+ files? changed)")
+_MODE = re.compile(
+    r" (?:create|delete) mode \d{6} | mode change \d{6} => | (?:rename|copy) .+ \(\d+%\)$"
+)
+_DASHES = re.compile(r"-{6,}\s*$")
+_VERSION_LINE = re.compile(r"\d+\.\d+[\w.+-]*(?: \(.*\))?\s*$")
+_TIP = re.compile(r"The following commit has been merged into the (\S+) branch of (\S+?):?\s*$")
+_SHOW_HEADER = re.compile(r"(?:Author|Date|AuthorDate|Commit|CommitDate|Merge|commit):? ")
+
+
+class Layout(Struct, kw_only=True):
+    """The carried patch's frame: line indices into the text, -1 where there is none."""
+
+    patches: list[FilePatch] = []
+    defects: list[Defect] = []
+    #: The commit message's lines: index, text (dedented where git show indented it).
+    message: list[tuple[int, str]] = []
+    #: Lines between the cut and the diff.
+    notes: list[tuple[int, str]] = []
+    message_start: int = -1
+    message_end: int = -1
+    cut: int = -1
+    indent: int = 0
+    #: The ``From <sha>`` or ``commit <sha>`` line of a patch carried inside the body.
+    carried_at: int = -1
+    carried_commit: str | None = None
+    author: Person | None = None
+    subject: str | None = None
+    date: str | None = None
+    author_at: int = -1
+    #: "5.10" of "5.10-stable review patch".
+    review_tree: str | None = None
+
+
+def read_layout(text: Text, patches: list[FilePatch] | None = None) -> Layout:
+    """Classify the lines of TEXT (in place) and find the patch's frame; never raises.
+
+    PATCHES are those of a flattened text, whose diff was read when it was cut.
+    """
+    defects: list[Defect] = []
+    if patches is None:
+        _mark_quotes(text)
+        _mark_foreign(text)
+        patches, defects = scan_diffs(text)
+    layout = Layout(patches=patches, defects=defects)
+    first_diff = patches[0].start if patches else -1
+    start = _find_message_start(text, layout, first_diff)
+    start = _read_in_body_headers(text, layout, start)
+    _find_message_end(text, layout, start, first_diff)
+    _mark_tails(text)
+    _collect(text, layout)
+    return layout
+
+
+def _mark_quotes(text: Text) -> None:
+    kinds = text.kinds
+    bar = False
+    for index, line in enumerate(text.lines):
+        char = line[:1]
+        if char == ">":
+            # ">From " is the mbox writer's escape, not the author's quote.
+            if not line.startswith(">From "):
+                kinds[index] = QUOTED
+        elif char == " " and line[:3].lstrip(" ")[:1] == ">":
+            kinds[index] = QUOTED
+        elif char == "|":
+            # Emacs people quote with "|"; tables are drawn with it, too.
+            if bar or (index and text.lines[index - 1].rstrip().endswith(("wrote:", "writes:"))):
+                kinds[index] = QUOTED
+                bar = True
+            continue
+        bar = False
+
+
+def _mark_foreign(text: Text) -> None:
+    """Everything below an unmarked quotation's head, to the end of its part."""
+    kinds, lines = text.kinds, text.lines
+    for start, end, _part in text.parts:
+        own = False
+        for index in range(start, end):
+            line = lines[index]
+            if kinds[index] == QUOTED or not line:
+                continue
+            if line[:1] in " -" and _ORIGINAL.match(line):
+                kinds[index:end] = bytes([FOREIGN]) * (end - index)
+                break
+            if line[:5] in ("From:", "*From", "Von: ", "发件人:", "发件人："):
+                below = lines[index + 1 : index + 3]
+                sent = next((n for n, text_ in enumerate(below) if _SENT.match(text_)), None)
+                if sent is None:
+                    own = True
+                elif own and not below[sent].startswith((">", " >")):
+                    kinds[index:end] = bytes([FOREIGN]) * (end - index)
+                    break
+                else:  # "From: Bo Reed" above "> Sent: …": a quotation's head
+                    kinds[index] = QUOTED
+            else:
+                own = own or not line.startswith("____")
+
+
+def _find_message_start(text: Text, layout: Layout, first_diff: int) -> int:
+    """Where the patch's own headers or message begin: the body's top, or inside it."""
+    lines, kinds = text.lines, text.kinds
+    limit = first_diff if first_diff >= 0 else len(lines)
+    start = 0
+    for index in range(limit):
+        line = lines[index]
+        if kinds[index] != PROSE:
+            continue
+        char = line[:1]
+        if char in "F>" and "Mon Sep 17" in line:
+            match = _FORMAT_PATCH.match(line)
+            if match:
+                kinds[index] = HEADER
+                layout.carried_at, layout.carried_commit = index, match[1]
+                start = index + 1
+                if first_diff < 0:
+                    break
+        elif char == "c" and first_diff >= 0 and layout.carried_at < 0:
+            match = _GIT_SHOW.match(line)
+            if match and lines[index + 1 : index + 2] and lines[index + 1].startswith("Author: "):
+                layout.carried_at, layout.carried_commit = index, match[1]
+                start = _read_git_show(text, layout, index)
+        elif char in "-8>%✂" and ("8<" in line or ">8" in line or "✂" in line):
+            if first_diff >= 0 and _SCISSORS.match(line):
+                kinds[index] = CUT
+                start = index + 1
+        elif "review patch" in line and layout.review_tree is None:
+            match = _REVIEW.match(line)
+            if match:
+                layout.review_tree = match[1]
+                start = _mark_review(text, index, limit)
+        elif char == "T" and _TIP.match(line):
+            start = _mark_tip(text, layout, index, limit)
+    if start == 0 and first_diff >= 0:
+        start = _attached_message_start(text, layout, first_diff)
+    return start
+
+
+def _attached_message_start(text: Text, layout: Layout, first_diff: int) -> int:
+    """An attached patch with headers of its own starts its own message."""
+    for start, end, part in text.parts:
+        if start <= first_diff < end and part.is_attachment:
+            index = start
+            while index < first_diff and not text.lines[index].strip():
+                index += 1
+            if _IN_BODY.match(text.lines[index]):
+                layout.carried_at = index
+                return start
+    return 0
+
+
+def _mark_review(text: Text, index: int, limit: int) -> int:
+    """The stable maintainers' preamble down to its dashed line; git mailinfo doesn't know it."""
+    for after in range(index, min(index + 8, limit)):
+        text.kinds[after] = PREAMBLE
+        if _DASHES.match(text.lines[after]):
+            return after + 1
+    return index + 1
+
+
+def _mark_tip(text: Text, layout: Layout, index: int, limit: int) -> int:
+    """tip-bot2's head: ``Commit-ID:``, ``Gitweb:``, ``Author:`` … down to a blank line."""
+    after = index
+    seen = False
+    while after < limit:
+        line = text.lines[after]
+        if line.startswith("Commit-ID:"):
+            seen = True
+        elif line.startswith("Author:"):
+            layout.author = parse_address(line[7:])
+            layout.author_at = after
+        elif seen and not line.strip():
+            break
+        text.kinds[after] = PREAMBLE
+        after += 1
+    return after if seen else 0
+
+
+def _read_git_show(text: Text, layout: Layout, index: int) -> int:
+    """A patch as git show prints it: headers, a blank line, the message indented by four."""
+    after = index
+    while after < len(text.lines) and _SHOW_HEADER.match(text.lines[after]):
+        line = text.lines[after]
+        if line.startswith("Author: "):
+            layout.author = parse_address(line[8:])
+            layout.author_at = after
+        elif line.startswith("Date: "):
+            layout.date = line[6:].strip()
+        text.kinds[after] = HEADER
+        after += 1
+    layout.indent = 4
+    return after
+
+
+def _read_in_body_headers(text: Text, layout: Layout, start: int) -> int:
+    """From:, Subject: and Date: at the top of the message; return the line after them.
+
+    A carried format-patch has its headers there and may have in-body headers
+    of its own below them. From: counts with an address, or in a flattened
+    mail; without one it is the head of somebody's quotation.
+    """
+    lines, kinds = text.lines, text.kinds
+    rounds = 2 if layout.carried_at >= 0 else 1
+    for _ in range(rounds):
+        index = start
+        while index < len(lines) and not lines[index].strip() and kinds[index] == PROSE:
+            index += 1
+        first = index
+        while index < len(lines) and kinds[index] == PROSE:
+            match = _IN_BODY.match(lines[index])
+            if match is None:
+                if layout.carried_at >= 0 and index > first and _other_header(lines[index]):
+                    kinds[index] = HEADER
+                    index += 1
+                    continue
+                break
+            value = match[2]
+            last = index
+            while (
+                last + 1 < len(lines)
+                and lines[last + 1][:1] in (" ", "\t")
+                and lines[last + 1].strip()
+            ):
+                last += 1
+                value += " " + lines[last].strip()
+            if not _take_header(layout, match[1].lower(), value, index, text.flat):
+                break
+            for number in range(index, last + 1):
+                kinds[number] = HEADER
+            index = last + 1
+        if index == first:
+            break
+        start = index
+    return start
+
+
+def _other_header(line: str) -> bool:
+    """A header of a carried mail that says nothing about the commit (``MIME-Version: 1.0``)."""
+    return line.startswith(
+        (
+            "MIME-Version:",
+            "Content-",
+            "Message-I",
+            "To:",
+            "Cc:",
+            "In-Reply-To:",
+            "References:",
+            " ",
+            "\t",
+        )
+    )
+
+
+def _take_header(layout: Layout, name: str, value: str, index: int, flat: bool) -> bool:
+    from patchlore.ingest.encoded_words import decode_words
+
+    value = decode_words(value.strip(), in_address=name == "from")
+    if name == "from":
+        person = parse_address(value)
+        if person is None or not (person.email or person.email_masked or flat):
+            return False
+        layout.author, layout.author_at = person, index
+    elif name == "subject":
+        layout.subject = " ".join(value.split())
+    else:
+        layout.date = value
+    return True
+
+
+def _find_message_end(text: Text, layout: Layout, start: int, first_diff: int) -> None:
+    """The message runs to the first ``---`` line, the diff, the signature or the part's end."""
+    lines, kinds = text.lines, text.kinds
+    limit = text.part_end(start) if start < len(lines) else len(lines)
+    if first_diff >= start:
+        limit = min(limit, first_diff)
+    layout.message_start = start
+    end = limit
+    for index in range(start, limit):
+        line = lines[index]
+        if line.startswith("--") and kinds[index] == PROSE:
+            if line.rstrip() == "---":
+                layout.cut = index
+                kinds[index] = CUT
+                end = index
+                break
+            if line == "-- ":
+                end = index
+                break
+    layout.message_end = end
+    if layout.cut >= 0:
+        stop = first_diff if first_diff > layout.cut else limit
+        for index in range(layout.cut + 1, stop):
+            if kinds[index] == PROSE:
+                kinds[index] = NOTE
+
+
+def _mark_tails(text: Text) -> None:
+    """Diffstats, signatures and footers among what is still prose or notes."""
+    lines, kinds = text.lines, text.kinds
+    for start, end, _part in text.parts:
+        signature = footer = False
+        for index in range(start, end):
+            kind = kinds[index]
+            if kind in DIFF_KINDS or kind in (QUOTED, CUT):
+                signature = False
+                continue
+            if kind not in (PROSE, NOTE):
+                continue
+            line = lines[index]
+            if footer or signature:
+                if _is_footer(lines, index):
+                    footer = True
+                kinds[index] = FOOTER if footer else SIGNATURE
+                continue
+            char = line[:1]
+            if char == "-" and (line == "-- " or (line == "--" and _ends_mail(lines, index, end))):
+                signature = True
+                kinds[index] = SIGNATURE
+            elif char == " " and (_STAT.match(line) or _MODE.match(line)):
+                kinds[index] = STAT
+            elif char == "_" and _is_footer(lines, index):
+                footer = True
+                kinds[index] = FOOTER
+
+
+def _ends_mail(lines: list[str], index: int, end: int) -> bool:
+    """Archives cut the blank of "-- ": the mark counts above git's version or near the end."""
+    below = lines[index + 1] if index + 1 < end else ""
+    return bool(_VERSION_LINE.match(below)) or end - index <= 6
+
+
+def _is_footer(lines: list[str], index: int) -> bool:
+    line = lines[index]
+    if line.startswith("______________"):
+        return any(
+            "list" in below.lower() or "@" in below for below in lines[index + 1 : index + 3]
+        )
+    return line.startswith(("To unsubscribe from this", "You received this message because"))
+
+
+def _collect(text: Text, layout: Layout) -> None:
+    """The message's and the notes' lines, ready for the facts."""
+    indent = " " * layout.indent
+    for index in range(layout.message_start, layout.message_end):
+        if text.kinds[index] == PROSE:
+            line = text.lines[index]
+            if indent and line.startswith(indent):
+                line = line[layout.indent :]
+            layout.message.append((index, line))
+    layout.notes = [(n, text.lines[n]) for n, kind in enumerate(text.kinds) if kind == NOTE]

@@ -1,0 +1,304 @@
+"""A mail's bytes to ``Mail``: parts found, transfer encodings and charsets undone.
+
+Most patch mail is one text part and takes a short path; everything else goes
+through the standard library's parser. A test holds both equal.
+"""
+
+from __future__ import annotations
+
+import binascii
+import email
+import email.message
+import email.policy
+import re
+from collections.abc import Iterator
+
+from patchlore.ingest.charset import decode
+from patchlore.ingest.encoded_words import decode_words
+from patchlore.ingest.errors import Defect
+from patchlore.ingest.headers import HeaderBlock, read_header_block
+from patchlore.ingest.html_text import html_to_text
+from patchlore.ingest.mail import Mail, TextPart
+from patchlore.ingest.message import Attachment
+from patchlore.ingest.raw import Raw, Source
+
+#: More MIME headers than this are an attack, not a mail: it is read as text.
+MAX_PARTS = 1000
+_PARAMETER = re.compile(r';[ \t]*([\w*-]+)[ \t]*=[ \t]*("[^"]*"|[^;\s]*)')
+_TYPE = re.compile(r"[ \t]*([\w.+-]+/[\w.+-]+)")
+_PATCH_NAME = re.compile(r".*\.(?:patch|diff|dif|patch\.txt|diff\.txt)", re.I)
+_DIFF_SIGN = re.compile(
+    rb"^(?:diff --git |diff --cc |Index: .*\n=====|--- .*\n\+\+\+ |\*\*\* .*\n--- )", re.M
+)
+_BASE64 = re.compile(rb"[A-Za-z0-9+/]+={0,2}")
+_IDENTITY = frozenset({"", "7bit", "8bit", "binary"})
+
+
+def read_mail(raw: Raw) -> Mail:
+    """Decode a mail as sent; never raises, whatever the bytes are."""
+    data = raw.data
+    first_line = data.find(b"\n")
+    if first_line > 0 and data[first_line - 1] == 13:  # CRLF: the transport's line ends
+        data = data.replace(b"\r\n", b"\n")
+    block = read_header_block(data)
+    mail = Mail(headers=block.fields, defects=block.defects)
+    if block.envelope:
+        mail.hints["envelope"] = block.envelope
+    content_type, parameters = parse_content_type(mail.get("content-type"))
+    body = data[block.body_start :]
+    if content_type.startswith("text/") and content_type != "text/html":
+        _add_single_part(mail, body, content_type, parameters)
+    elif body.lower().count(b"content-type:") > MAX_PARTS:
+        mail.defects.append(Defect("too-many-parts", text=f"more than {MAX_PARTS} MIME parts"))
+        _add_single_part(mail, body, "text/plain", parameters)
+    else:
+        _add_parts(mail, data, block, raw.source)
+    if any("\x00" in part.text for part in mail.parts):
+        mail.defects.append(Defect("nul-bytes"))
+        for part in mail.parts:
+            part.text = part.text.replace("\x00", "�")
+    return mail
+
+
+def parse_content_type(value: str | None) -> tuple[str, dict[str, str]]:
+    """The type and the parameters of a Content-Type field; text/plain when it has none."""
+    if not value:
+        return "text/plain", {}
+    match = _TYPE.match(value)
+    kind = match[1].lower() if match else "text/plain"
+    parameters = {name.lower(): text.strip('"') for name, text in _PARAMETER.findall(value[:4000])}
+    return kind, parameters
+
+
+def looks_like_diff(data: bytes) -> bool:
+    """Does a diff stand in DATA, as far as its shape tells?"""
+    return _DIFF_SIGN.search(data) is not None
+
+
+def _add_single_part(
+    mail: Mail, body: bytes, content_type: str, parameters: dict[str, str]
+) -> None:
+    encoding = (mail.get("content-transfer-encoding") or "").strip().lower()
+    octets = _undo_transfer_encoding(body, encoding, mail)
+    part = _text_part(octets, parameters.get("charset"), content_type, mail)
+    disposition = mail.get("content-disposition") or ""
+    if content_type != "text/plain" or disposition.lower().startswith("attachment"):
+        named = dict(_PARAMETER.findall(";" + disposition.partition(";")[2]))
+        part.filename = named.get("filename", parameters.get("name", "")).strip('"') or None
+    if parameters.get("format", "").lower() == "flowed":
+        mail.format_flowed = True
+        part.text = unflow(part.text, parameters.get("delsp", "").lower() == "yes")
+        part.data = b""
+    mail.parts.append(part)
+
+
+def _undo_transfer_encoding(body: bytes, encoding: str, mail: Mail) -> bytes:
+    """RFC 2045 section 6; an unknown encoding counts as 8bit."""
+    if encoding in _IDENTITY:
+        return body
+    if encoding == "quoted-printable":
+        return binascii.a2b_qp(body)
+    if encoding == "base64":
+        octets = lenient_base64(body)
+        if octets is not None:
+            return octets
+        mail.defects.append(Defect("bad-base64"))
+        return body
+    mail.defects.append(Defect("unknown-transfer-encoding", text=encoding[:80]))
+    return body
+
+
+def lenient_base64(body: bytes) -> bytes | None:
+    """Decode base64 in which lines of a list's footer may stand; None if there is none.
+
+    Lists append their plain footer to an encoded body; decoding stops at the
+    first line that is not of the alphabet.
+    """
+    text = body.translate(None, b" \t\r\n")
+    rest = b""
+    if not _BASE64.fullmatch(text):
+        good: list[bytes] = []
+        lines = body.split(b"\n")
+        for number, line in enumerate(lines):
+            line = line.strip()
+            if line and not _BASE64.fullmatch(line):
+                rest = b"\n".join(lines[number:])
+                break
+            good.append(line)
+        text = b"".join(good)
+    if not text:
+        return None
+    text = text.rstrip(b"=")
+    if len(text) % 4 == 1:
+        text = text[:-1]
+    octets = binascii.a2b_base64(text + b"=" * (-len(text) % 4))
+    if rest.strip():
+        octets = octets.rstrip(b"\n") + b"\n" + rest
+    return octets
+
+
+def _text_part(octets: bytes, charset: str | None, content_type: str, mail: Mail) -> TextPart:
+    if b"\r\n" in octets and octets.count(b"\r\n") == octets.count(b"\n"):
+        octets = octets.replace(b"\r\n", b"\n")
+    text, used, defect = decode(octets, charset)
+    if defect and octets:
+        mail.defects.append(Defect(defect, text=(charset or "")[:40]))
+    return TextPart(text=text, data=octets, charset=used, content_type=content_type)
+
+
+def unflow(text: str, delete_space: bool) -> str:
+    """Join the soft line breaks of format=flowed (RFC 3676) as git mailinfo does.
+
+    Quoted lines keep their breaks: they are somebody else's and quote marks
+    would land inside the lines.
+    """
+    out: list[str] = []
+    pending = ""
+    for line in text.split("\n"):
+        if line == "-- ":
+            if pending:
+                out.append(pending)
+                pending = ""
+            out.append(line)
+            continue
+        if line.startswith(">"):
+            if pending:
+                out.append(pending)
+                pending = ""
+            out.append(line)
+            continue
+        if line.startswith(" "):
+            line = line[1:]
+        if line.endswith(" "):
+            pending += line[:-1] if delete_space else line
+            continue
+        out.append(pending + line)
+        pending = ""
+    if pending:
+        out.append(pending)
+    return "\n".join(out)
+
+
+def _add_parts(mail: Mail, data: bytes, block: HeaderBlock, source: Source) -> None:
+    """Walk a multipart (or an attachment alone) with the standard library's parser."""
+    start = 0
+    if block.envelope is not None:
+        start = data.index(b"\n") + 1
+    try:
+        tree = email.message_from_bytes(data[start:], policy=email.policy.compat32)
+    except (RecursionError, ValueError, LookupError, TypeError, AttributeError) as error:
+        mail.defects.append(Defect("mime-unreadable", text=type(error).__name__))
+        _add_single_part(mail, data[block.body_start :], "text/plain", {})
+        return
+    htmls: list[TextPart] = []
+    for part, in_alternative in _leaves(tree):
+        _add_leaf(mail, part, in_alternative, htmls, source)
+    if htmls and not any(part.text.strip() for part in mail.parts):
+        mail.defects.append(Defect("html-only"))
+        mail.parts.extend(htmls)
+
+
+def _leaves(tree: email.message.Message) -> Iterator[tuple[email.message.Message, bool]]:
+    """The parts that hold something, in order, and whether each is one of alternatives.
+
+    An explicit stack: nesting is as deep as a sender likes.
+    """
+    stack: list[tuple[email.message.Message, bool]] = [(tree, False)]
+    while stack:
+        node, alternative = stack.pop()
+        payload = node.get_payload()
+        if node.get_content_type() == "message/rfc822" or not isinstance(payload, list):
+            yield node, alternative
+            continue
+        inside = alternative or node.get_content_type() == "multipart/alternative"
+        for child in reversed(payload):
+            if isinstance(child, email.message.Message):
+                stack.append((child, inside))
+
+
+def _add_leaf(
+    mail: Mail,
+    part: email.message.Message,
+    in_alternative: bool,
+    htmls: list[TextPart],
+    source: Source,
+) -> None:
+    content_type = part.get_content_type()
+    filename = _filename(part)
+    if content_type == "message/rfc822":
+        payload = part.get_payload()
+        inner = payload[0] if isinstance(payload, list) and payload else None
+        if isinstance(inner, email.message.Message):
+            nested = Source(path=source.path, format="rfc822", fidelity=source.fidelity)
+            mail.nested.append(Raw(data=_as_bytes(inner), source=nested))
+        return
+    octets = _payload(part, mail)
+    disposition = str(part.get("content-disposition", "")).strip().lower()
+    attached = disposition.startswith("attachment") or filename is not None
+    is_diff = looks_like_diff(octets)
+    named_patch = filename is not None and _PATCH_NAME.fullmatch(filename) is not None
+    as_text = content_type.startswith("text/") and content_type != "text/html"
+    if attached or not content_type.startswith("text/"):
+        mail.attachments.append(
+            Attachment(
+                filename=filename,
+                content_type=content_type,
+                size=len(octets),
+                is_patch=is_diff or content_type in ("text/x-patch", "text/x-diff"),
+            )
+        )
+    if as_text or (is_diff and (named_patch or content_type == "application/octet-stream")):
+        text = _text_part(octets, _charset(part), content_type, mail)
+        text.filename, text.is_attachment = filename, attached
+        if str(part.get_param("format", "")).lower() == "flowed" and not attached:
+            mail.format_flowed = True
+            text.text = unflow(text.text, str(part.get_param("delsp", "")).lower() == "yes")
+            text.data = b""
+        mail.parts.append(text)
+    elif content_type == "text/html" and not attached:
+        text = _text_part(octets, _charset(part), content_type, mail)
+        htmls.append(TextPart(text=html_to_text(text.text), content_type=content_type))
+
+
+def _as_bytes(message: email.message.Message) -> bytes:
+    try:
+        return message.as_bytes(unixfrom=False)
+    except (UnicodeError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        # A header in octets that no charset claims can't be written back: the text alone.
+        return message.as_string().encode("utf-8", "replace") if message.is_multipart() else b""
+
+
+def _payload(part: email.message.Message, mail: Mail) -> bytes:
+    encoding = str(part.get("content-transfer-encoding", "")).strip().lower()
+    payload = part.get_payload(decode=False)
+    if not isinstance(payload, str):
+        return b""
+    return _undo_transfer_encoding(_octets(payload), encoding, mail)
+
+
+def _octets(payload: str) -> bytes:
+    """The parser keeps raw octets as surrogates; text it decoded itself is UTF-8 again."""
+    try:
+        return payload.encode("ascii", "surrogateescape")
+    except UnicodeEncodeError:
+        return payload.encode("utf-8", "surrogateescape")
+
+
+def _charset(part: email.message.Message) -> str | None:
+    try:
+        value = part.get_param("charset")
+    except (ValueError, LookupError, TypeError):
+        return None
+    return value if isinstance(value, str) else None
+
+
+def _filename(part: email.message.Message) -> str | None:
+    try:
+        name = part.get_filename()
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None
+    if not name:
+        return None
+    text = decode_words(str(name)).replace("\x00", "")
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    return " ".join(text.split()) or None

@@ -1,0 +1,243 @@
+"""The one entry of the parser: a ``Raw`` in, a ``Message`` with facts and evidence out.
+
+Pure: the same bytes and format always give the same message.
+"""
+
+from __future__ import annotations
+
+import re
+
+from patchlore.ingest import dates, headers
+from patchlore.ingest.addresses import parse_addresses
+from patchlore.ingest.detect import READERS
+from patchlore.ingest.diff import FilePatch
+from patchlore.ingest.errors import Defect
+from patchlore.ingest.facts import FINDERS
+from patchlore.ingest.facts.context import Context
+from patchlore.ingest.flat import text_of_flat
+from patchlore.ingest.layout import Layout, read_layout
+from patchlore.ingest.mail import Mail, TextPart
+from patchlore.ingest.message import FileChange, Message, Person
+from patchlore.ingest.mime import read_mail
+from patchlore.ingest.patch_id import stable_patch_id
+from patchlore.ingest.raw import Raw
+from patchlore.ingest.subject import Subject, read_subject, stable_tree
+from patchlore.ingest.text import DIFF_KINDS, QUOTED, Text, text_of
+
+_FORMAT_PATCH = re.compile(r"From ([0-9a-f]{40}) Mon Sep 17 00:00:00 2001")
+_QUOTED_FILE = re.compile(r"[> |]{1,20}(?:diff --git a/(\S+) b/|\+\+\+ (?:b/)?(\S+))")
+_MASK_IN_DIFF = re.compile(r"@\.\.\.|@x{5,}")
+_LIST_ID = re.compile(r"<([^<>]+)>")
+_RELEASE_DIFF = re.compile(r"Linux (?:kernel )?v?\d+\.\d+(?:\.\d+)*\s*$")
+
+
+def parse_raw(raw: Raw) -> Message:
+    """Parse one message as found; never raises, whatever its bytes are.
+
+    What is wrong with the mail or its patch stands in ``defects``;
+    ``malformed`` says that there is something.
+    """
+    mail = _read(raw)
+    if mail.flat:
+        text, flat_patches = text_of_flat(mail)
+        layout = read_layout(text, flat_patches)
+    else:
+        text = text_of(mail)
+        layout = read_layout(text)
+    message = Message(source=raw.source, body=text.body, flattened=mail.flat)
+    subject = _fill_headers(message, mail)
+    _fill_patch(message, mail, text, layout, subject)
+    context = Context(mail, text, layout, subject, message)
+    for find in FINDERS:
+        find(context)
+    message.line_kinds = text.line_kinds()
+    message.nested = [parse_raw(nested) for nested in mail.nested[:20]]
+    return message
+
+
+def _read(raw: Raw) -> Mail:
+    """Bytes to a decoded mail, by the reader of the format."""
+    if raw.source.format == "patch":
+        from patchlore.ingest.charset import decode
+
+        data = raw.data
+        if b"\r\n" in data and data.count(b"\r\n") == data.count(b"\n"):
+            data = data.replace(b"\r\n", b"\n")
+        text, charset, defect = decode(data, None)
+        part = TextPart(text=text.replace("\x00", "�"), data=data, charset=charset)
+        return Mail(parts=[part], defects=[Defect(defect)] if defect else [])
+    reader = READERS.get(raw.source.format)
+    return read_mail(raw) if reader is None else reader(raw)
+
+
+def _fill_headers(message: Message, mail: Mail) -> Subject:
+    """Ids, people, dates and the subject's tags."""
+    ids = [mid for value in mail.get_all("message-id") if (mid := headers.message_id(value))]
+    if ids:
+        message.message_id = ids[0]
+        message.message_id_aliases = list(dict.fromkeys(mid for mid in ids[1:] if mid != ids[0]))
+    replied = headers.message_ids(mail.get("in-reply-to"))
+    message.in_reply_to = replied[0] if replied else None
+    message.references = headers.message_ids(" ".join(mail.get_all("references")))
+    stated_subject = mail.get("subject")
+    message.subject = None if stated_subject is None else headers.one_line(stated_subject)
+    subject = read_subject(message.subject or "")
+    message.clean_subject = None if message.subject is None else subject.clean
+    message.subject_tags = subject.tags
+    message.list_tags = subject.list_tags
+    message.is_pull_request = subject.is_pull
+    _fill_people(message, mail)
+    _fill_dates(message, mail)
+    for value in mail.get_all("list-id"):
+        match = _LIST_ID.search(value)
+        name = (match[1] if match else value).strip().lower()
+        if name and name not in message.lists:
+            message.lists.append(name)
+    if message.source.list and message.source.list not in message.lists:
+        message.lists.append(message.source.list)
+    number = mail.hints.get("patchwork_id") or mail.get("x-patchwork-id") or ""
+    if number.strip().isdecimal():
+        message.patchwork_id = int(number[:18])
+    envelope = _FORMAT_PATCH.match(mail.hints.get("envelope", ""))
+    if envelope:
+        message.own_commit = envelope[1]
+    message.format_flowed = mail.format_flowed
+    message.attachments = mail.attachments
+    message.defects = list(mail.defects)
+    if subject.unbalanced:
+        message.defects.append(Defect("unbalanced-bracket", text=message.subject or ""))
+        message.malformed = True
+    return subject
+
+
+def _fill_people(message: Message, mail: Mail) -> None:
+    senders = parse_addresses(mail.get("from"))
+    message.from_ = senders[0] if senders else None
+    originals = parse_addresses(mail.get("x-original-from"))
+    message.author = originals[0] if originals else message.from_
+    message.to = [person for value in mail.get_all("to") for person in parse_addresses(value)]
+    message.cc = [person for value in mail.get_all("cc") for person in parse_addresses(value)]
+
+
+def _fill_dates(message: Message, mail: Mail) -> None:
+    stated = dates.parse_date(mail.get("date"))
+    received = dates.received_dates(mail.get_all("received"))
+    effective = dates.effective_date(stated, received)
+    message.date_iso = stated.isoformat() if stated else None
+    message.effective_date_iso = effective.isoformat() if effective else None
+    message.timestamp = dates.timestamp(effective)
+    newest = max(received, key=lambda date: date.timestamp(), default=None)
+    message.received_timestamp = dates.timestamp(newest)
+
+
+def _fill_patch(message: Message, mail: Mail, text: Text, layout: Layout, subject: Subject) -> None:
+    """What the mail carries: its patch, whose it is, and what kind of mail that makes it."""
+    message.defects.extend(layout.defects)
+    changes = _distinct(layout.patches)
+    failed = subject.notice == "failed"
+    # "Re: Linux 6.6.9" carries all that changed since 6.6.8: a release, no patch.
+    release = message.subject_tags is None and _RELEASE_DIFF.match(subject.clean) is not None
+    if failed or release:
+        message.original_patch_files = changes
+    else:
+        message.files = changes
+        message.is_patch = bool(changes)
+    if layout.author is not None and not failed:
+        message.author = layout.author
+    if layout.date:
+        stated = dates.parse_date(layout.date)
+        message.author_date_iso = stated.isoformat() if stated else None
+    if layout.carried_commit and not failed:
+        message.own_commit = layout.carried_commit
+    if message.is_patch:
+        message.commit_message = _commit_message(text, layout)
+        if layout.subject:
+            carried = read_subject(layout.subject)
+            if carried.clean != (message.clean_subject or ""):
+                message.commit_subject = carried.clean
+            if message.subject_tags is None and carried.tags is not None and not message.subject:
+                message.subject_tags = carried.tags
+        _judge_patch(message, text, layout)
+    message.quoted_files = _quoted_files(text)
+    _classify(message, subject)
+    if layout.review_tree and message.subject_tags and message.subject_tags.target_tree is None:
+        message.subject_tags.target_tree = stable_tree(layout.review_tree)
+
+
+def _distinct(patches: list[FilePatch]) -> list[FileChange]:
+    """Files in order; a second diff of the same file in one mail counts as the file it is."""
+    return [patch.change for patch in patches]
+
+
+def _commit_message(text: Text, layout: Layout) -> str:
+    """The message as written (dedented where git show indented it), without blank edges."""
+    start, end = layout.message_start, layout.message_end
+    if text.flat:
+        return "\n".join(text.lines[start:end]).strip()
+    indent = " " * layout.indent
+    lines = text.lines[start:end]
+    if indent:
+        lines = [line.removeprefix(indent) for line in lines]
+    return "\n".join(lines).strip("\n")
+
+
+def _judge_patch(message: Message, text: Text, layout: Layout) -> None:
+    """Is the patch whole, may it be applied, and which patch id has it?"""
+    damaged = any(patch.damaged for patch in layout.patches)
+    if damaged and not message.flattened:
+        message.malformed = True
+    masked = message.source.fidelity == "masked" and any(
+        kind in DIFF_KINDS and _MASK_IN_DIFF.search(line)
+        for kind, line in zip(text.kinds, text.lines, strict=True)
+    )
+    readable = all(patch.form not in ("combined", "context") for patch in layout.patches)
+    without_data = any(patch.change.binary and patch.form == "binary" for patch in layout.patches)
+    lossy = damaged or masked or message.flattened
+    message.applicable = readable and not lossy and not without_data
+    if not lossy:
+        message.patch_id = _patch_id(text, layout)
+
+
+def _patch_id(text: Text, layout: Layout) -> str | None:
+    """git's id of the first diff, over the octets that were sent."""
+    start = layout.patches[0].start
+    lines: list[bytes] = []
+    for first, end, part in text.parts:
+        if end <= start:
+            continue
+        octets = part.data.split(b"\n") if part.data else []
+        count = end - first
+        if len(octets) < count:  # decoded from something that is not line by line
+            octets = [line.encode("utf-8", "replace") for line in text.lines[first:end]]
+        lines.extend(octets[max(start - first, 0) : count])
+    return stable_patch_id(lines)
+
+
+def _quoted_files(text: Text) -> list[str]:
+    """Paths of diffs that stand only in quoted text."""
+    found: dict[str, None] = {}
+    for kind, line in zip(text.kinds, text.lines, strict=True):
+        if kind == QUOTED and ("diff --git " in line or "+++ " in line):
+            match = _QUOTED_FILE.match(line)
+            if match:
+                path = match[1] or match[2]
+                if path != "/dev/null":
+                    found[path] = None
+    return list(found)
+
+
+def _classify(message: Message, subject: Subject) -> None:
+    """Cover letter, reply: facts.md, ``is_reply`` and ``is_cover_letter``."""
+    tags = message.subject_tags
+    has_cover_tag = tags is not None and (tags.index == 0 or subject.is_patchset)
+    own_diff = message.is_patch
+    message.is_cover_letter = has_cover_tag and not own_diff and not subject.is_reply
+    if subject.is_reply:
+        message.is_reply = True
+    elif message.in_reply_to is not None:
+        message.is_reply = not (own_diff or has_cover_tag or subject.notice or subject.is_pull)
+
+
+def sender_of(message: Message) -> Person | None:
+    """Who the mail is from: the author of the patch it carries, else its sender."""
+    return message.author or message.from_

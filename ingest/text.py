@@ -1,0 +1,104 @@
+"""``Text``: a mail's body as lines, each with its kind and its place in the body."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from patchlore.ingest import message as m
+from patchlore.ingest.mail import Mail, TextPart
+
+PROSE = ord(m.KIND_PROSE)
+HEADER = ord(m.KIND_HEADER)
+QUOTED = ord(m.KIND_QUOTED)
+FOREIGN = ord(m.KIND_FOREIGN)
+CUT = ord(m.KIND_CUT)
+NOTE = ord(m.KIND_NOTE)
+STAT = ord(m.KIND_STAT)
+DIFF = ord(m.KIND_DIFF)
+HUNK = ord(m.KIND_HUNK)
+ADDED = ord(m.KIND_ADDED)
+REMOVED = ord(m.KIND_REMOVED)
+CONTEXT = ord(m.KIND_CONTEXT)
+BINARY = ord(m.KIND_BINARY)
+SIGNATURE = ord(m.KIND_SIGNATURE)
+FOOTER = ord(m.KIND_FOOTER)
+PREAMBLE = ord(m.KIND_PREAMBLE)
+
+#: Kinds that make up a diff.
+DIFF_KINDS = frozenset([DIFF, HUNK, ADDED, REMOVED, CONTEXT, BINARY])
+#: Kinds in which the author speaks.
+OWN_KINDS = frozenset([PROSE, HEADER, NOTE, PREAMBLE])
+
+
+class Text:
+    """Lines of a body. ``kinds[n]`` is the kind of ``lines[n]`` (a KIND_ character's code).
+
+    A flattened body has one line in ``body``; ``lines`` are then the pieces
+    it was cut into again and ``line_number`` is 1 for each of them.
+    """
+
+    __slots__ = ("body", "flat", "kinds", "lines", "parts", "starts")
+
+    def __init__(self, body: str, lines: list[str], starts: list[int], flat: bool = False) -> None:
+        self.body = body
+        self.lines = lines
+        self.starts = starts
+        self.flat = flat
+        self.kinds = bytearray([PROSE]) * len(lines)
+        #: First line, line after the last one, and the part, for each text part.
+        self.parts: list[tuple[int, int, TextPart]] = []
+
+    def line_number(self, index: int) -> int:
+        """1-based line in ``body`` of the line at INDEX; 0 for the headers (INDEX below 0)."""
+        if index < 0:
+            return 0
+        return 1 if self.flat else index + 1
+
+    def span(self, index: int, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
+        """Characters of ``body`` that START..END of a line take."""
+        if index < 0:
+            return None
+        offset = self.starts[index]
+        stop = len(self.lines[index]) if end is None else end
+        return offset + start, offset + stop
+
+    def part_end(self, index: int) -> int:
+        """The line after the last one of the part that holds line INDEX."""
+        for start, end, _ in self.parts:
+            if start <= index < end:
+                return end
+        return len(self.lines)
+
+    def line_kinds(self) -> str:
+        """The kinds as one string, a character a line."""
+        return "" if self.flat else self.kinds.decode("ascii")
+
+
+def text_of(mail: Mail) -> Text:
+    """Join the text parts of a mail (one that is not flattened) and cut them into lines.
+
+    Only LF ends a line: U+2028, form feeds and the like are content, and a
+    patch must not gain lines by them.
+    """
+    parts = mail.parts
+    if len(parts) == 1:
+        body = parts[0].text
+    else:
+        body = "".join(
+            part.text if part.text.endswith("\n") or not part.text else part.text + "\n"
+            for part in parts
+        )
+    lines = body.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    text = Text(body, lines, starts)
+    position = 0
+    for number, part in enumerate(parts):
+        count = part.text.count("\n")
+        if part.text and not part.text.endswith("\n"):
+            count += 1
+        end = len(lines) if number == len(parts) - 1 else position + count
+        text.parts.append((position, end, part))
+        position = end
+    return text
