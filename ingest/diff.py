@@ -184,6 +184,9 @@ def _read_traditional(scan: _Scan, start: int, index: int) -> int:
     # Stamps of the epoch on both sides of an edit are a build tool's, not a missing file.
     old_absent = old == "/dev/null" or (old_absent and match is not None and match[1] == "0")
     new_absent = new == "/dev/null" or (new_absent and match is not None and match[2] == "0")
+    if old[:2] == new[:2] and old[:2] in ("a/", "b/"):
+        # "--- a/mm/slub.c~fix-that" / "+++ a/mm/slub.c": quilt's people name one tree twice.
+        old, new = old[2:], new[2:]
     old, new = strip_pair(old, new)
     path = old if new == "/dev/null" else new
     change = FileChange(path=path, status=_side_status(old_absent, new_absent))
@@ -520,7 +523,7 @@ def _read_combined_hunk(scan: _Scan, patch: FilePatch, index: int, match: re.Mat
 
 
 def _read_context(scan: _Scan, index: int) -> int:
-    """A context diff (``diff -c``), as old GCC mails hold: ``*** old``, ``--- new``, a row of stars."""
+    """A context diff (``diff -c``) as old GCC mails hold: ``*** old``, ``--- new``, then stars."""
     if not scan.at(index + 1).startswith("--- ") or not scan.at(index + 2).startswith("*****"):
         return index
     old, old_absent = file_name(scan.lines[index])

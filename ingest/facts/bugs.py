@@ -65,7 +65,8 @@ _GCC_COMMIT = re.compile(
     r"|\bgcc(?:'s)?[ \t]+(?:commit|revision)[ \t]+(r\d{1,2}-\d{1,6}|r\d{5,6})\b",
     re.I,
 )
-_WORDS = ("gcc", "bug", "syz", "bsc#", "bnc#", "boo#", "llvm", "sourceware", "issues/")
+#: A line without one of these names no bug.
+_SIGN = re.compile(r"PR|gcc|bug|syz|bsc#|bnc#|boo#|llvm|sourceware|issues/", re.I)
 
 
 class _Finder:
@@ -113,8 +114,6 @@ class _Finder:
             )
         if "PR" in line:
             found.extend(self._read_pr(line))
-        if "gcc" in lowered and not found:
-            pass
         if "gcc" in lowered:
             taken = {number for _, number, *_ in found}
             for match in _NAMED.finditer(line):
@@ -129,8 +128,7 @@ class _Finder:
                     self.context.note("gcc_commits", name, index, "gcc-commit", text=match[0])
         for _, number, component, confidence, rule, text in sorted(found, key=lambda item: item[0]):
             self.add(number, component, where, confidence, index, rule, text)
-        if any(word in lowered for word in _WORDS):
-            self._read_others(line, index)
+        self._read_others(line, index)
 
     def _read_pr(self, line: str) -> list[tuple[int, int, str | None, Confidence, str, str]]:
         found: list[tuple[int, int, str | None, Confidence, str, str]] = []
@@ -191,26 +189,17 @@ _WHERE = {ADDED: "diff-added", REMOVED: "diff-removed", CONTEXT: "diff-context",
 
 def find(context: Context) -> None:
     """Fill ``gcc_prs``, ``other_prs`` and ``gcc_commits``."""
-    message, body = context.message, context.text.body
-    subject = message.subject or ""
-    lower = context.lower
-    if "PR" not in body and "PR" not in subject and not any(word in lower for word in _WORDS):
-        return
+    message = context.message
     finder = _Finder(context)
-    finder.read(subject[:MAX_LINE], "subject", -1)
+    subject = (message.subject or "")[:MAX_LINE]
+    if _SIGN.search(subject):
+        finder.read(subject, "subject", -1)
     kinds = context.text.kinds
-    for index, line in enumerate(context.text.lines):
-        if "PR" not in line:
-            lowered = line.lower()
-            if not any(word in lowered for word in _WORDS):
-                continue
-        if len(line) > MAX_LINE:
-            continue
+    for index, line in context.lines_with(_SIGN):
         kind = kinds[index]
-        if kind == SIGNATURE:
-            continue
-        where = _WHERE.get(kind) or _where_in_own_text(context, line)
-        finder.read(line, where, index)
+        if kind != SIGNATURE:
+            where = _WHERE.get(kind) or _where_in_own_text(context, line)
+            finder.read(line, where, index)
     message.gcc_prs = list(finder.gcc.values())
     message.other_prs = list(finder.others.values())
     message.gcc_commits = list(finder.commits)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from functools import cached_property
 
 from patchlore.ingest.layout import Layout
@@ -58,6 +60,27 @@ class Context:
         if self.message.is_reply or self.subject.notice == "failed":
             return []  # a failure notice encloses what its tree did not get
         return self.own_lines
+
+    def lines_with(self, pattern: re.Pattern[str]) -> list[Line]:
+        """The lines in which PATTERN is found, in order; one scan over the whole body.
+
+        PATTERN must not match across lines.
+        """
+        text = self.text
+        if text.flat:
+            return [item for item in enumerate(text.lines) if pattern.search(item[1])]
+        found: list[Line] = []
+        starts, body = text.starts, text.body
+        position, last = 0, len(text.lines)
+        while True:
+            match = pattern.search(body, position)
+            if match is None:
+                return found
+            index = bisect_right(starts, match.start(), 0, last) - 1
+            line = text.lines[index]
+            if len(line) <= MAX_LINE:
+                found.append((index, line))
+            position = starts[index] + len(line) + 1
 
     def note(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from patchlore.ingest.facts.context import MAX_LINE, Context
+from patchlore.ingest.facts.context import Context
 from patchlore.ingest.message import CommitMention
 from patchlore.ingest.text import DIFF_KINDS, HEADER, SIGNATURE, STAT
 
@@ -17,6 +17,8 @@ _NAMED = re.compile(
 _TITLED = re.compile(
     r"(?<![0-9a-zA-Z@_./=-])([0-9a-f]{8,40})[ \t]*\([ \t]*[\"'“](.{1,200}?)[\"'”][ \t]*\)"
 )
+#: A hex run of seven or more digits; a line without one names no commit.
+_SIGN = re.compile(r"\b[0-9a-f]{7,40}\b", re.I)
 _INTRODUCED = re.compile(
     r"introduced|caused by|bisect|regress|since commit|broke|first bad|culprit|after commit|exposed by",
     re.I,
@@ -33,18 +35,14 @@ _NO_PROSE = frozenset([*DIFF_KINDS, HEADER, STAT, SIGNATURE])
 
 def find(context: Context) -> None:
     """Fill ``mentioned_commits``: each commit once for own text and once for quoted text."""
-    if "commit" not in context.lower and '("' not in context.lower:
-        return
     message = context.message
     # A line that gave a stronger fact says nothing more about its commit.
     known = {(e.line, e.value) for e in message.evidence if e.fact in _FACTS}
     seen: dict[tuple[str, bool], CommitMention] = {}
     kinds = context.text.kinds
-    for index, line in enumerate(context.text.lines):
+    for index, line in context.lines_with(_SIGN):
         kind = kinds[index]
-        if kind in _NO_PROSE or len(line) > MAX_LINE:
-            continue
-        if "ommit" not in line and '("' not in line and "OMMIT" not in line:
+        if kind in _NO_PROSE:
             continue
         quoted = chr(kind) in "qo"
         for pattern in (_NAMED, _TITLED):
