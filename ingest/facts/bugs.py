@@ -66,7 +66,8 @@ _GCC_COMMIT = re.compile(
     re.I,
 )
 #: A line without one of these names no bug.
-_SIGN = re.compile(r"PR|gcc|bug|syz|bsc#|bnc#|boo#|llvm|sourceware|issues/", re.I)
+_SIGN = re.compile(r"gcc|bug|syz|bsc#|bnc#|boo#|llvm|sourceware|issues/")
+_PR = re.compile(r"PR[ \t#:]{0,3}[\w(]")
 
 
 class _Finder:
@@ -192,10 +193,12 @@ def find(context: Context) -> None:
     message = context.message
     finder = _Finder(context)
     subject = (message.subject or "")[:MAX_LINE]
-    if _SIGN.search(subject):
+    if _SIGN.search(subject.lower()) or "PR" in subject:
         finder.read(subject, "subject", -1)
     kinds = context.text.kinds
-    for index, line in context.lines_with(_SIGN):
+    lines = dict(context.lines_with(_SIGN))
+    lines.update(context.lines_with(_PR, as_written=True))
+    for index, line in sorted(lines.items()):
         kind = kinds[index]
         if kind != SIGNATURE:
             where = _WHERE.get(kind) or _where_in_own_text(context, line)

@@ -10,15 +10,15 @@ from patchlore.ingest.text import DIFF_KINDS, HEADER, SIGNATURE, STAT
 
 _TITLE = r"(?:[ \t]*\([ \t]*[\"'“](.{1,200}?)[\"'”][ \t]*\))?"
 _NAMED = re.compile(
-    r"\b(?:commits?|sha1?|changeset|rev|patch)(?:[ -]id)?[ \t]*[:#]?[ \t]*[\"'(<`]?([0-9a-f]{7,40})(?![0-9a-zA-Z@_])"
+    r"\b(?:commits?|sha1|changeset)(?:[ -]id)?[ \t]*[:#]?[ \t]*[\"'(<`]?([0-9a-f]{7,40})(?![0-9a-zA-Z@_])"
     + _TITLE,
     re.I,
 )
 _TITLED = re.compile(
     r"(?<![0-9a-zA-Z@_./=-])([0-9a-f]{8,40})[ \t]*\([ \t]*[\"'“](.{1,200}?)[\"'”][ \t]*\)"
 )
-#: A hex run of seven or more digits; a line without one names no commit.
-_SIGN = re.compile(r"\b[0-9a-f]{7,40}\b", re.I)
+#: A line without one of these names no commit that anybody would look up.
+_SIGN = re.compile(r"commit|sha1|changeset|\(\"")
 _INTRODUCED = re.compile(
     r"introduced|caused by|bisect|regress|since commit|broke|first bad|culprit|after commit|exposed by",
     re.I,
