@@ -14,6 +14,8 @@ _DAYS = {"day": 1.0, "week": 7.0, "month": 30.4, "year": 365.25, "hour": 1 / 24}
 class DateError(PatchloreError):
     """A text is no date."""
 
+    exit_status = 2
+
 
 def parse_date(text: str, *, now: datetime | None = None) -> int:
     """Return the time (seconds, UTC) that a text names: the start of a day where none is given.

@@ -12,6 +12,9 @@ class ArchiveError(PatchloreError):
 class NoArchiveError(ArchiveError):
     """There is no archive at the given place."""
 
+    #: The command line was wrong, not the data.
+    exit_status = 2
+
 
 class NotFoundError(PatchloreError):
     """Nothing in the archive has the name that was asked for."""

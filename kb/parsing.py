@@ -14,10 +14,10 @@ from typing import Self
 
 import msgspec
 from msgspec import Struct
-from patchlore.ingest.parse import parse_raw
 
 from patchlore.ingest.errors import Defect
 from patchlore.ingest.message import Message
+from patchlore.ingest.parse import parse_raw
 from patchlore.ingest.raw import Raw
 from patchlore.kb.content import encode_message
 from patchlore.kb.shaping import Shaped, shape

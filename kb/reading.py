@@ -18,7 +18,8 @@ MIN_HEX = 7
 _HEX = re.compile(rf"[0-9a-f]{{{MIN_HEX},40}}", re.IGNORECASE)
 _CVE = re.compile(r"CVE-\d{4}-\d{4,19}", re.IGNORECASE)
 _BUG = re.compile(
-    r"(?:(?P<tracker>[a-z]+):)?(?:pr[ #/]*)?(?:(?P<component>[a-z][a-z0-9+-]*)/)?#?(?P<number>\d{1,9})",
+    r"(?:(?P<tracker>[a-z]+):)?(?:pr[ #/]*)?"
+    r"(?:(?P<component>[a-z][a-z0-9+-]*)/)?#?(?P<number>\d{1,9})",
     re.IGNORECASE,
 )
 _GCC_COMMIT = re.compile(r"r\d{1,3}-\d{1,6}|r\d{5,6}|g:[0-9a-f]{7,40}", re.IGNORECASE)
@@ -150,12 +151,11 @@ def find_messages(archive: Archive, name: str) -> list[int]:
         if not found and "#" in text:
             head, _, number = text.rpartition("#")
             if number.isdigit():
-                every = _by_text(archive, head)
-                ordinals = dict(
-                    (int(archive.value("SELECT ordinal FROM message WHERE id = ?", (id_,))), id_)
-                    for id_ in every
-                )
-                found = [ordinals[int(number) - 1]] if int(number) - 1 in ordinals else []
+                found = [
+                    id_
+                    for id_ in _by_text(archive, head)
+                    if archive.value("SELECT key FROM mail WHERE id = ?", (id_,)) == text
+                ]
         if found:
             return found
     return []

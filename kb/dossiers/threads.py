@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -81,7 +82,7 @@ def _parents(
         elif chain:
             hang(mid, chain[-1])
         # References name the ancestors in order: they link mails that were not seen.
-        for ancestor, child in zip(chain, chain[1:], strict=False):
+        for ancestor, child in itertools.pairwise(chain):
             if child not in ids:
                 hang(child, ancestor)
     return parents
@@ -97,18 +98,12 @@ def _walk(
     for child, parent in parents.items():
         children.setdefault(parent, []).append(child)
 
-    times: dict[int, int] = {}
-    for mid in texts:  # a placeholder stands where the first mail below it does
-        own = min((shown[id_].timestamp or 0 for id_ in ids.get(mid, ())), default=None)
-        seen, at = set(), mid
-        while own is not None and at not in seen:
-            seen.add(at)
-            times[at] = (
-                min(times.get(at, own), own) if at not in ids or at == mid else times.get(at, own)
-            )
-            if at not in parents:
-                break
-            at = parents[at]
+    times = {mid: shown[every[0]].timestamp or 0 for mid, every in ids.items()}
+    for mid in ids:  # a placeholder stands where the first mail below it does
+        above = parents.get(mid)
+        while above is not None and above not in ids:
+            times[above] = min(times.get(above, times[mid]), times[mid])
+            above = parents.get(above)
 
     def key(mid: int) -> tuple[int, int]:
         return (times.get(mid, 0), mid)

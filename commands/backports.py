@@ -1,0 +1,126 @@
+"""``patchlore backports`` and ``export``: lists of a tree in many formats, mail out again."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import pathlib
+import sys
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from patchlore.commands.common import Subparsers, add_command, note, open_archive
+
+
+def add_parsers(subparsers: Subparsers) -> None:
+    """Add the commands."""
+    parser = add_command(
+        subparsers,
+        "backports",
+        "the backport list of a stable tree, each row with the line that proves it",
+        [
+            "patchlore backports 5.10",
+            "patchlore backports 4.15 --state in-flight,queued --format csv --output 4.15.csv",
+            "patchlore backports 6.6 --since 2.weeks.ago",
+            "patchlore backports 5.10.y --format mbox | git am",
+        ],
+        "One row for each upstream commit that mail connects with the tree. A tree is written "
+        "5.10, 5.10.y, linux-5.10.y or v5.10. Formats for people (text, json, csv) show every "
+        "state; ids and mbox take needed, nominated, in-flight and queued unless --state says "
+        "otherwise.",
+    )
+    parser.add_argument("tree", metavar="TREE")
+    parser.add_argument(
+        "--format", default="text", metavar="F", help="text, json, csv, ids or mbox"
+    )
+    parser.add_argument("--json", action="store_const", const="json", dest="format")
+    parser.add_argument(
+        "--state", metavar="LIST", help="states to show, separated by commas, or 'all'"
+    )
+    parser.add_argument(
+        "--since", metavar="DATE", help="only what is new or changed its state since"
+    )
+    parser.add_argument("--output", metavar="PATH", help="write there, not to standard output")
+    parser.set_defaults(run=run_backports)
+
+    parser = add_command(
+        subparsers,
+        "export",
+        "every raw mail of the archive as mboxrd",
+        ["patchlore export --all --output everything.mbox", "patchlore export --all | xz > all.xz"],
+    )
+    parser.add_argument("--all", action="store_true", required=True, help="every message")
+    parser.add_argument("--output", metavar="PATH", help="write there, not to standard output")
+    parser.set_defaults(run=run_export)
+
+
+def run_backports(args: argparse.Namespace) -> int:
+    """Print the list of a tree; 1 when it is empty."""
+    from patchlore.kb.backports import OPEN_STATES, STATES, backports
+    from patchlore.kb.dates import parse_date
+    from patchlore.kb.export import FOR_PEOPLE, FORMATS, writer
+    from patchlore.kb.versions import short_name, tree_name
+
+    if args.format not in FORMATS:
+        return _usage(f"there is no format '{args.format}': use {', '.join(FORMATS)}")
+    states = None if args.format in FOR_PEOPLE else OPEN_STATES
+    if args.state is not None:
+        states = tuple(word.strip() for word in args.state.split(",") if word.strip())
+        unknown = [word for word in states if word not in (*STATES, "all")]
+        if unknown or not states:
+            return _usage(f"there is no state '{args.state}': use {', '.join(STATES)} or all")
+        states = None if "all" in states else states
+    since = None if args.since is None else parse_date(args.since)
+    with open_archive(args) as archive:
+        tree = tree_name(args.tree)
+        rows = backports(archive, tree, states=states, since=since)
+        if not rows:
+            note(f"patchlore: the archive knows no such backports for {short_name(tree)}.")
+            return 1
+        with _output(args.output) as out:
+            notes = writer(args.format)(archive, tree, rows, out)
+    for text in notes:
+        note(f"patchlore: {text}")
+    return 0
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Write every mail; 1 when there is none."""
+    from patchlore.kb.export.mbox import mboxrd_all
+
+    with open_archive(args) as archive:
+        rows = archive.execute("SELECT id, timestamp FROM message ORDER BY id")
+        mails = ((archive.raw(id_), timestamp) for id_, timestamp in rows)
+        with _output(args.output) as out:
+            number = mboxrd_all(mails, out)
+    if args.output:
+        note(f"wrote {number} mails to {args.output}")
+    return 0 if number else 1
+
+
+def _usage(text: str) -> int:
+    note(f"patchlore: {text}.")
+    return 2
+
+
+@contextlib.contextmanager
+def _output(path: str | None) -> Iterator[BinaryIO]:
+    """Yield where to write: standard output, or a file that appears when it is complete."""
+    from patchlore.ingest.errors import PatchloreError
+
+    if path is None:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = pathlib.Path(path)
+    part = target.with_name(f".{target.name}.part")
+    try:
+        with part.open("wb") as out:
+            yield out
+        part.replace(target)
+    except OSError as error:
+        raise PatchloreError(f"Can't write {path}: {error.strerror}.") from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)

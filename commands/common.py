@@ -1,0 +1,120 @@
+"""What all commands share: the archive's place, parsers with examples, output."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from patchlore.kb.store import Archive
+
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def archive_path(args: argparse.Namespace) -> pathlib.Path:
+    """Return the archive's folder: --archive, else $PATCHLORE_ARCHIVE, else the XDG data folder."""
+    given = args.archive or os.environ.get("PATCHLORE_ARCHIVE")
+    if given:
+        return pathlib.Path(given).expanduser()
+    data = os.environ.get("XDG_DATA_HOME", "")
+    # The XDG specification: a path that is not absolute is to be ignored.
+    base = pathlib.Path(data) if os.path.isabs(data) else pathlib.Path.home() / ".local" / "share"
+    return base / "patchlore"
+
+
+def open_archive(args: argparse.Namespace) -> Archive:
+    """Return the archive, open for reading; raises NoArchiveError when there is none."""
+    from patchlore.kb.store import Archive
+
+    return Archive(archive_path(args))
+
+
+def add_command(
+    subparsers: Subparsers, name: str, summary: str, examples: Iterable[str], description: str = ""
+) -> argparse.ArgumentParser:
+    """Add a command with a summary, a description and examples that its --help shows."""
+    return subparsers.add_parser(
+        name,
+        help=summary,
+        description=description or f"{summary[0].upper()}{summary[1:]}.",
+        epilog="examples:\n" + "\n".join(f"  {example}" for example in examples),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def add_json(parser: argparse.ArgumentParser, form: str = "one JSON object") -> None:
+    """Add --json."""
+    parser.add_argument("--json", action="store_true", help=f"print {form}")
+
+
+class Style:
+    """Colours, on a terminal only and not when $NO_COLOR is set (https://no-color.org)."""
+
+    def __init__(self) -> None:
+        """Look at standard output and the environment."""
+        self._on = (
+            sys.stdout.isatty()
+            and not os.environ.get("NO_COLOR")
+            and os.environ.get("TERM") != "dumb"
+        )
+
+    def _wrap(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self._on and text else text
+
+    def head(self, text: str) -> str:
+        """Return a heading."""
+        return self._wrap("1", text)
+
+    def name(self, text: str) -> str:
+        """Return a commit or another name that the eye looks for."""
+        return self._wrap("33", text)
+
+    def proof(self, text: str) -> str:
+        """Return a line of evidence, less bright than what it proves."""
+        return self._wrap("2", text)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines of text to standard output."""
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+
+
+def write_bytes(data: bytes) -> None:
+    """Write bytes to standard output as they are, after what was printed before."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def print_json(value: Any) -> None:
+    """Print one value as a line of JSON (UTF-8)."""
+    import msgspec
+
+    write_bytes(msgspec.json.encode(value) + b"\n")
+
+
+def print_json_lines(values: Iterable[Any]) -> None:
+    """Print each value as a line of JSON."""
+    import msgspec
+
+    encode = msgspec.json.Encoder().encode
+    sys.stdout.flush()
+    for value in values:
+        sys.stdout.buffer.write(encode(value) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def note(text: str) -> None:
+    """Print a note to standard error."""
+    print(text, file=sys.stderr)
+
+
+def terminal_width() -> int:
+    """Return the columns to use: those of the terminal, 80 to 120; 100 where there is none."""
+    if not sys.stdout.isatty():
+        return 100
+    return max(80, min(120, os.get_terminal_size(sys.stdout.fileno()).columns or 100))

@@ -1,0 +1,285 @@
+"""``patchlore pr``, ``prs`` and ``commit``: dossiers, each fact with the line that proves it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from patchlore.commands.common import (
+    Style,
+    Subparsers,
+    add_command,
+    add_json,
+    note,
+    open_archive,
+    print_json,
+    print_json_lines,
+    print_lines,
+)
+
+if TYPE_CHECKING:
+    from patchlore.kb.dossiers.bugs import BugDossier, Hit
+    from patchlore.kb.dossiers.commits import CommitDossier, Naming
+    from patchlore.kb.store import Archive
+
+#: Headings of the groups of a bug's dossier by strength.
+_GROUPS = (
+    "in tags and subjects",
+    "in changed lines of patches",
+    "in the text",
+    "in quoted text",
+    "in context lines",
+)
+
+
+def add_parsers(subparsers: Subparsers) -> None:
+    """Add the commands."""
+    parser = add_command(
+        subparsers,
+        "pr",
+        "what is known about a GCC bug, strongest evidence first",
+        ["patchlore pr 83356", "patchlore pr target/89587", "patchlore pr llvm:143908"],
+    )
+    parser.add_argument("number", metavar="NUMBER")
+    add_json(parser)
+    parser.set_defaults(run=run_pr)
+
+    parser = add_command(
+        subparsers,
+        "prs",
+        "all GCC bugs that mails name, with counts",
+        ["patchlore prs", "patchlore prs --since 2024-01-01"],
+    )
+    parser.add_argument("--since", metavar="DATE", help="only those that mails since then name")
+    parser.add_argument(
+        "--tracker", default="gcc", metavar="NAME", help="bugs of another tracker (llvm, kernel …)"
+    )
+    add_json(parser, "JSON Lines")
+    parser.set_defaults(run=run_prs)
+
+    parser = add_command(
+        subparsers,
+        "commit",
+        "what is known about a commit: backports per tree, fixes, reverts, reports",
+        [
+            "patchlore commit 148b974deea9",
+            "patchlore commit 148b974deea9 --tree 4.15",
+            "patchlore commit r12-7719",
+        ],
+        "Abbreviations are understood both ways: a Fixes tag with 12 digits names the commit "
+        "with 40. With --tree the timeline in that tree.",
+    )
+    parser.add_argument("sha", metavar="SHA")
+    parser.add_argument("--tree", metavar="TREE", help="only that tree, every event in it")
+    add_json(parser)
+    parser.set_defaults(run=run_commit)
+
+
+def run_pr(args: argparse.Namespace) -> int:
+    """Print the dossier of a bug."""
+    from patchlore.kb.dossiers.bugs import bug_dossier
+    from patchlore.kb.reading import parse_bug
+
+    bug = parse_bug(args.number)
+    if bug is None:
+        note(f"patchlore: {args.number} is no bug number: write 83356, PR83356 or target/89587.")
+        return 2
+    with open_archive(args) as archive:
+        dossier = bug_dossier(archive, bug)
+    if args.json:
+        print_json(dossier)
+    else:
+        print_lines(bug_lines(dossier))
+    return 0
+
+
+def run_prs(args: argparse.Namespace) -> int:
+    """Print all bugs; 1 when there is none."""
+    from patchlore.kb.dates import parse_date
+    from patchlore.kb.dossiers.bugs import all_bugs
+    from patchlore.kb.text import count, day
+
+    since = None if args.since is None else parse_date(args.since)
+    with open_archive(args) as archive:
+        bugs = all_bugs(archive, tracker=args.tracker, since=since)
+    if args.json:
+        print_json_lines(bugs)
+    else:
+        print_lines(
+            f"{bug.bug!s:28} {count(bug.messages, 'mail'):>12}"
+            f"  {count(bug.patches, 'patch', 'patches'):>12}"
+            f"  {day(bug.first)} to {day(bug.last)}  {_GROUPS[bug.strength]}"
+            for bug in bugs
+        )
+    return 0 if bugs else 1
+
+
+def run_commit(args: argparse.Namespace) -> int:
+    """Print the dossier of a commit."""
+    from patchlore.kb.dossiers.commits import commit_dossier
+    from patchlore.kb.reading import resolve
+
+    with open_archive(args) as archive:
+        if args.sha.lower().startswith(("r", "g:")):
+            named = resolve(archive, args.sha)
+            if named.kind == "gcc-commit":
+                return show_gcc_commit(archive, named.value, as_json=args.json)
+        dossier = commit_dossier(archive, args.sha, args.tree)
+    if args.json:
+        print_json(commit_object(dossier))
+    else:
+        print_lines(commit_lines(dossier, args.tree))
+    return 0
+
+
+def show_gcc_commit(archive: Archive, name: str, *, as_json: bool) -> int:
+    """Print the messages that name a commit of GCC; 1 when none does."""
+    from patchlore.commands.lines import brief_lines
+    from patchlore.kb.reading import briefs
+    from patchlore.kb.text import count
+
+    rows = archive.execute(
+        "SELECT message FROM gcc_commit WHERE name = ?1 OR name LIKE ?1 || '-%'"
+        " OR name LIKE ?1 || '_%' AND substr(name, 1, 2) = 'g:'",
+        (name,),
+    ).fetchall()
+    if not rows:
+        note(f"patchlore: no mail in the archive names the commit {name} of GCC.")
+        return 1
+    found = sorted(
+        briefs(archive, (id_ for (id_,) in rows)).values(), key=lambda brief: brief.timestamp or 0
+    )
+    if as_json:
+        print_json({"gcc_commit": name, "messages": found})
+        return 0
+    style = Style()
+    print_lines([style.head(f"GCC commit {name}: {count(len(found), 'mail')}")])
+    for brief in found:
+        print_lines(brief_lines(brief, style))
+    return 0
+
+
+def bug_lines(dossier: BugDossier) -> Iterator[str]:
+    """Yield the dossier of a bug as text."""
+    from patchlore.kb.text import count
+    from patchlore.kb.versions import newest_first, short_name
+
+    style = Style()
+    patches = sum(hit.message.is_patch and hit.strength <= 2 for hit in dossier.hits)
+    head = f"{dossier.bug}: {count(len(dossier.hits), 'mail')}"
+    head += f", {count(patches, 'patch', 'patches')} about it"
+    yield style.head(head)
+    if dossier.components and dossier.bug.component is None:
+        yield f"  component: {', '.join(dossier.components)}"
+    if dossier.upstream_commits:
+        yield f"  upstream commits: {', '.join(dossier.upstream_commits)}"
+    if dossier.trees:
+        yield f"  trees: {', '.join(short_name(tree) for tree in newest_first(dossier.trees))}"
+    group = None
+    for hit in dossier.hits:
+        if hit.strength != group:
+            group = hit.strength
+            yield ""
+            yield style.head(_GROUPS[group])
+        yield from _hit_lines(hit, style)
+
+
+def _hit_lines(hit: Hit, style: Style) -> Iterator[str]:
+    from patchlore.commands.lines import brief_lines, proof_line
+    from patchlore.kb.text import printable
+    from patchlore.kb.versions import short_name
+
+    yield from brief_lines(hit.message, style)
+    yield f"  {hit.words}"
+    if hit.trees:
+        yield f"  for {', '.join(short_name(tree) for tree in hit.trees)}"
+    if hit.upstream_commits:
+        yield f"  upstream {style.name(', '.join(hit.upstream_commits))}"
+    if hit.fixes:
+        yield f"  fixes {', '.join(hit.fixes)}"
+    for place in hit.places:
+        if place.text is None:
+            yield style.proof(f"    {place.place}")
+        else:
+            text = f"{place.place}: {printable(place.text).strip()}"
+            yield proof_line(style, hit.message.key, place.line, text, place.confidence)
+
+
+def commit_object(dossier: CommitDossier) -> dict[str, Any]:
+    """Return the dossier of a commit as it is printed in JSON."""
+    import msgspec
+
+    from patchlore.kb.export.jsonl import event_object
+
+    value: dict[str, Any] = msgspec.to_builtins(dossier)
+    value["trees"] = [
+        {
+            "tree": state.tree,
+            "state": state.state,
+            "reason": state.reason,
+            "events": [event_object(event) for event in state.events],
+        }
+        for state in dossier.trees
+    ]
+    return value
+
+
+def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[str]:
+    """Yield the dossier of a commit as text; with ``tree`` only the timeline in it."""
+    from patchlore.commands.lines import brief_lines, event_lines, proof_line
+    from patchlore.kb.text import printable
+    from patchlore.kb.versions import short_name, tree_name
+
+    style = Style()
+    yield f"{style.head('commit')} {style.name(dossier.sha)}"
+    yield f"  {printable(dossier.subject) or '(title not known)'}"
+    if dossier.bugs:
+        yield f"  bugs: {', '.join(dossier.bugs)}"
+    if dossier.cves:
+        yield f"  CVEs: {', '.join(dossier.cves)}"
+    for state in dossier.trees:
+        yield ""
+        yield style.head(f"{short_name(state.tree)}: {state.state}") + f" ({state.reason})"
+        for event in state.events:
+            yield from event_lines(event, style)
+    if tree is not None:
+        if not dossier.trees:
+            yield f"  no mail connects it with {short_name(tree_name(tree))}"
+        return
+    if dossier.postings:
+        yield ""
+        yield style.head("posted under the same title")
+        for brief in dossier.postings:
+            yield from brief_lines(brief, style, "  ")
+    if dossier.fixes:
+        yield ""
+        yield style.head("fixes")
+        for fixed in dossier.fixes:
+            subject = f'  ("{printable(fixed.subject)}")' if fixed.subject else ""
+            yield f"  {style.name(fixed.sha)}{subject}"
+            yield proof_line(style, fixed.key, fixed.line, fixed.text, "certain")
+    told = {event.key for state in dossier.trees for event in state.events}
+    yield from _naming_lines(
+        [
+            naming
+            for naming in dossier.namings
+            if naming.relation not in ("upstream", "original") or naming.message.key not in told
+        ],
+        style,
+    )
+
+
+def _naming_lines(namings: list[Naming], style: Style) -> Iterator[str]:
+    from patchlore.commands.lines import brief_lines, proof_line
+
+    words = None
+    for naming in namings:
+        if naming.words != words:
+            words = naming.words
+            yield ""
+            yield style.head(words)
+        yield from brief_lines(naming.message, style, "  ")
+        yield proof_line(
+            style, naming.message.key, naming.line, naming.text or naming.sha, naming.confidence
+        )

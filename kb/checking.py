@@ -1,0 +1,125 @@
+"""Whether an archive is whole: the database, the connections of its tables, every raw mail."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from patchlore.kb.content import decode_message
+from patchlore.kb.errors import ArchiveError
+from patchlore.kb.store import Archive
+from patchlore.kb.text import count
+
+#: More faults of one kind are counted, not listed.
+_LISTED = 20
+
+
+class Report(Struct, kw_only=True):
+    """What was verified, and what is wrong."""
+
+    verified: list[str] = []
+    faults: list[str] = []
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.faults
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report for a person."""
+        for text in self.verified:
+            yield f"verified: {text}"
+        for text in self.faults:
+            yield f"FAULT: {text}"
+        yield "The archive is whole." if self.is_sound else "The archive is damaged."
+
+
+def check(archive: Archive) -> Report:
+    """Verify the archive; reads all of it."""
+    report = Report()
+    try:
+        _check_database(archive, report)
+        _check_keys(archive, report)
+        _check_contents(archive, report)
+        _check_copies(archive, report)
+    except ArchiveError as error:
+        report.faults.append(str(error))
+    return report
+
+
+def _check_database(archive: Archive, report: Report) -> None:
+    try:
+        found = [text for (text,) in archive.connection.execute("PRAGMA integrity_check(20)")]
+    except sqlite3.DatabaseError as error:
+        found = [str(error)]
+    if found == ["ok"]:
+        report.verified.append("the pages, rows and indexes of the database")
+    else:
+        report.faults += [f"database: {text}" for text in found]
+
+
+def _check_keys(archive: Archive, report: Report) -> None:
+    faults = archive.execute("PRAGMA foreign_key_check").fetchmany(_LISTED)
+    report.faults += [
+        f"table {table}: row {row} names a row of {parent} that does not exist"
+        for table, row, parent, _ in faults
+    ]
+    lost = archive.execute(
+        "SELECT m.id FROM message AS m LEFT JOIN content AS c ON c.message = m.id"
+        " LEFT JOIN copy ON copy.id = m.best_copy AND copy.message = m.id"
+        " WHERE c.message IS NULL OR copy.id IS NULL LIMIT ?",
+        (_LISTED,),
+    ).fetchall()
+    report.faults += [f"message {id_} has no content or no best copy" for (id_,) in lost]
+    if not faults and not lost:
+        report.verified.append("the connections between tables")
+
+
+def _check_contents(archive: Archive, report: Report) -> None:
+    """The raw mail of each message against its hash, and that its facts can be read."""
+    bad = number = 0
+    rows = archive.execute(
+        "SELECT m.id, copy.sha256 FROM message AS m JOIN copy ON copy.id = m.best_copy"
+        " ORDER BY m.id"
+    )
+    for id_, sha256 in rows:
+        number += 1
+        try:
+            content = archive.content(id_)
+            decode_message(content.facts)
+            fault = "" if hashlib.sha256(content.raw).digest() == sha256 else "hash differs"
+        except (ArchiveError, KeyError, ValueError) as error:
+            fault = str(error)
+        if fault:
+            bad += 1
+            if bad <= _LISTED:
+                report.faults.append(f"message {id_}: raw mail or facts are damaged ({fault})")
+    _told(report, number, bad, "message")
+
+
+def _check_copies(archive: Archive, report: Report) -> None:
+    bad = number = 0
+    for copy, sha256 in archive.execute(
+        "SELECT copy.id, copy.sha256 FROM raw JOIN copy ON copy.id = raw.copy ORDER BY copy.id"
+    ):
+        number += 1
+        try:
+            fault = "" if hashlib.sha256(archive.raw_of_copy(copy)).digest() == sha256 else "hash"
+        except ArchiveError as error:
+            fault = str(error)
+        if fault:
+            bad += 1
+            if bad <= _LISTED:
+                report.faults.append(f"copy {copy}: raw mail is damaged ({fault})")
+    _told(report, number, bad, "further copy")
+
+
+def _told(report: Report, number: int, bad: int, noun: str) -> None:
+    many = "further copies" if noun.endswith("copy") else None
+    if bad > _LISTED:
+        report.faults.append(f"{count(bad, noun, many)} damaged in all")
+    if not bad:
+        report.verified.append(f"raw mail and facts of {count(number, noun, many)}")
