@@ -1,0 +1,238 @@
+"""``patchlore search`` and ``index``: questions to the archive, and the text index behind them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from patchlore.commands.common import (
+    Style,
+    Subparsers,
+    add_command,
+    archive_path,
+    note,
+    open_archive,
+    print_json_lines,
+    print_lines,
+    write_bytes,
+)
+
+if TYPE_CHECKING:
+    from patchlore.index.search import Hit, Results
+    from patchlore.index.snippets import Snippet
+    from patchlore.kb.store import Archive
+
+FORMATS = ("text", "json", "mbox", "ids")
+
+
+def add_parsers(subparsers: Subparsers) -> None:
+    """Add the commands."""
+    parser = add_command(
+        subparsers,
+        "search",
+        "find mail by words and facts, as in lore's search box",
+        [
+            "patchlore search 's:crypto f:quill d:2023-01-01..'",
+            "patchlore search 'pr:83356 -where:quoted' --sort rank",
+            "patchlore search dfn:drivers/net/tun.c dfb:skb_shinfo is:patch",
+            "patchlore search '\"use after free\" stable:5.10' --format ids --limit 0",
+        ],
+        'Words side by side must all be found; AND, OR, NOT, -word, parentheses, "phrases" and '
+        "word* work as at lore. The status is 1 when nothing is found and 2 when the query can't "
+        "be understood.\n\n" + _help_of_prefixes(),
+    )
+    parser.add_argument(
+        "--limit", type=_limit, default=50, metavar="N", help="at most N hits (default 50, 0: all)"
+    )
+    parser.add_argument(
+        "--sort",
+        choices=("date", "rank"),
+        default="date",
+        help="the newest first (default) or the best first",
+    )
+    parser.add_argument(
+        "--flat", action="store_true", help="every mail by itself, revisions are not folded"
+    )
+    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    parser.add_argument(
+        "--json", action="store_const", const="json", dest="format", help="as --format json"
+    )
+    parser.add_argument("query", nargs="+", metavar="QUERY")
+    parser.set_defaults(run=run_search)
+
+    parser = add_command(
+        subparsers,
+        "index",
+        "bring the text index up to date with the archive",
+        ["patchlore index", "patchlore index --rebuild", "patchlore index --engine sqlite"],
+        "Ingest does this by itself unless told --no-index. A run that was stopped goes on where "
+        "it was; a damaged index is built again.",
+    )
+    parser.add_argument("--rebuild", action="store_true", help="build it again from the archive")
+    parser.add_argument(
+        "--engine", choices=("whoosh", "sqlite"), help="what holds the prose (default whoosh)"
+    )
+    parser.set_defaults(run=run_index)
+
+
+def _limit(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError("give a number from 0")
+    return number
+
+
+def _help_of_prefixes() -> str:
+    from patchlore.index.prefixes import PREFIXES
+
+    lines = [f"  {prefix.name + ':':12} {prefix.help}" for prefix in PREFIXES.values()]
+    return (
+        "prefixes:\n"
+        + "\n".join(lines)
+        + "\n  reviewed-by: (and any trailer)  somebody whom such a trailer names"
+    )
+
+
+def run_search(args: argparse.Namespace) -> int:
+    """Print what the query finds; 1 when that is nothing, 2 for a query with an error."""
+    from patchlore.index.errors import QueryError
+    from patchlore.index.search import Searcher
+
+    query = join_query(args.query)
+    with open_archive(args) as archive, Searcher(archive) as searcher:
+        try:
+            results = searcher.search(
+                query, limit=args.limit, sort=args.sort, snippets=args.format in ("text", "json")
+            )
+        except QueryError as error:
+            note(f"patchlore: {error}")
+            return 2
+        _write(archive, results, args.format)
+    for text in results.notes:
+        note(f"patchlore: {text}")
+    if results.not_indexed and not results.notes:
+        note(
+            f"patchlore: the words of {results.not_indexed:,} messages are not indexed yet:"
+            " run 'patchlore index'."
+        )
+    return 0 if results.hits else 1
+
+
+def join_query(arguments: list[str]) -> str:
+    """Return one query of the ARGUMENTS of a command line.
+
+    The shell took the quotation marks off ``s:"stack depth"``: an argument with
+    blanks is a phrase when others stand beside it, as lei has it.
+    """
+    if len(arguments) == 1:
+        return arguments[0]
+    return " ".join(_requote(argument) for argument in arguments)
+
+
+def _requote(argument: str) -> str:
+    if '"' in argument or "(" in argument or not any(char.isspace() for char in argument):
+        return argument
+    head, colon, tail = argument.partition(":")
+    if colon and head and not any(char.isspace() for char in head):
+        return f'{head}:"{tail}"'
+    return f'"{argument}"'
+
+
+def _write(archive: Archive, results: Results, form: str) -> None:
+    if form == "ids":
+        print_lines(_one_line(hit.key) for hit in results.hits)
+    elif form == "json":
+        print_json_lines(_as_json(hit) for hit in results.hits)
+    elif form == "mbox":
+        from patchlore.kb.export.mbox import mboxrd
+
+        for hit in results.hits:
+            write_bytes(mboxrd(archive.raw(hit.message)))
+    else:
+        _write_text(results)
+
+
+def _write_text(results: Results) -> None:
+    style = Style()
+    for hit in results.hits:
+        print_lines(_text_lines(hit, style))
+    shown = len(results.hits)
+    if shown < results.total:
+        note(f"{shown:,} of {results.total:,} messages; --limit 0 shows all.")
+
+
+def _text_lines(hit: Hit, style: Style) -> list[str]:
+    from patchlore.kb.text import day, printable
+
+    who = printable(hit.name or hit.email or "?")
+    lines = [
+        f"{style.name(day(hit.timestamp))}  {who[:24]:24}"
+        f"  {style.head(printable(hit.subject or '(no subject)'))}",
+        f"            {style.proof(printable(hit.key))}",
+    ]
+    if hit.snippet is not None:
+        lines.append(f"            {_marked(hit.snippet, style, printable)}")
+    return lines
+
+
+def _marked(snippet: Snippet, style: Style, printable: Callable[[str], str]) -> str:
+    """The line of a snippet with what was asked for standing out."""
+    pieces, end = [], 0
+    for start, stop in snippet.marks:
+        pieces.append(printable(snippet.text[end:start]))
+        pieces.append(style.head(printable(snippet.text[start:stop])))
+        end = stop
+    pieces.append(printable(snippet.text[end:]))
+    return "".join(pieces).strip()
+
+
+def _one_line(key: str) -> str:
+    from patchlore.kb.text import printable
+
+    return printable(key)
+
+
+def _as_json(hit: Hit) -> dict[str, Any]:
+    snippet = hit.snippet
+    return {
+        "message_id": hit.message_id,
+        "key": hit.key,
+        "date_iso": hit.date_iso,
+        "timestamp": hit.timestamp,
+        "subject": hit.subject,
+        "from": {"name": hit.name, "email": hit.email},
+        "is_patch": hit.is_patch,
+        "score": hit.score,
+        "snippet": None
+        if snippet is None
+        else {
+            "text": snippet.text,
+            "line": snippet.line,
+            "kind": snippet.kind,
+            "marks": snippet.marks,
+        },
+    }
+
+
+def run_index(args: argparse.Namespace) -> int:
+    """Index what is new and say how much that was."""
+    import tqdm
+
+    from patchlore.index.indexing import update_index
+
+    path = archive_path(args)
+    bar: tqdm.tqdm[Any] = tqdm.tqdm(
+        unit=" mails", desc="indexing", leave=False, disable=not sys.stderr.isatty()
+    )
+    with bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.n = done
+            bar.refresh()
+
+        count = update_index(path, progress, rebuild=args.rebuild, engine=args.engine, notice=note)
+    note(f"indexed {count:,} messages")
+    return 0

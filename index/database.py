@@ -1,0 +1,124 @@
+"""The database of an index: state, vocabulary, and the text of code, quotations and heads."""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+import sqlite3
+from collections.abc import Iterator
+
+from patchlore.index.engine import CODE_FIELDS, PROSE_FIELDS
+from patchlore.index.errors import DamagedIndex, IndexingError
+from patchlore.index.fts import FtsTable
+from patchlore.index.vocabulary import Vocabulary
+
+#: Changes whenever the same mails would be indexed in another way.
+INDEX_VERSION = 1
+
+FOLDER = "index"
+FILE_NAME = "words.sqlite"
+
+ENGINES = ("whoosh", "sqlite")
+
+
+class IndexDatabase:
+    """ARCHIVE/index/words.sqlite, open for reading or writing.
+
+    Holds how far the index is (``revision``: that of the last message in it;
+    ``batch``: how many batches were written), the vocabulary, the table
+    ``code`` and, when the engine is sqlite, the table ``prose``.
+    """
+
+    def __init__(self, path: pathlib.Path, *, write: bool = False) -> None:
+        """Open the database; raises DamagedIndex when it is none of this version."""
+        self.path = path
+        mode = "rw" if write else "ro"
+        try:
+            self.connection = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None
+            )
+        except sqlite3.Error as error:
+            raise DamagedIndex(f"The text index {path} can't be opened ({error}).") from error
+        try:
+            with self.guarded():
+                version = self.connection.execute("PRAGMA user_version").fetchone()[0]
+                if version != INDEX_VERSION:
+                    raise DamagedIndex(f"The text index {path} was made by another patchlore.")
+                state = dict(self.connection.execute("SELECT name, value FROM state").fetchall())
+                self.engine = str(state["engine"])
+                self.revision = int(state["revision"])
+                self.batch = int(state["batch"])
+                self.connection.execute("PRAGMA cache_size = -65536")
+                self.connection.execute("PRAGMA mmap_size = 1073741824")
+                if write:
+                    self.connection.execute("PRAGMA synchronous = NORMAL")
+        except BaseException:
+            self.connection.close()
+            raise
+        self.code = FtsTable(self.connection, "code", CODE_FIELDS)
+        self.prose = FtsTable(self.connection, "prose", PROSE_FIELDS)
+        self.vocabulary = Vocabulary(self.connection)
+
+    @staticmethod
+    def create(path: pathlib.Path, engine: str) -> None:
+        """Make an empty database at PATH for an index whose prose is held by ENGINE."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(path, isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(
+                "CREATE TABLE state (name TEXT PRIMARY KEY, value ANY NOT NULL)"
+                " STRICT, WITHOUT ROWID"
+            )
+            connection.executemany(
+                "INSERT INTO state VALUES (?, ?)",
+                [("engine", engine), ("revision", 0), ("batch", 0)],
+            )
+            # Messages that were indexed again since a better copy came: which
+            # of their documents counts.
+            connection.execute(
+                "CREATE TABLE redone (message INTEGER PRIMARY KEY, generation INTEGER NOT NULL)"
+            )
+            FtsTable(connection, "code", CODE_FIELDS).create()
+            if engine == "sqlite":
+                FtsTable(connection, "prose", PROSE_FIELDS).create()
+            Vocabulary(connection).create()
+            connection.execute(f"PRAGMA user_version = {INDEX_VERSION}")
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise IndexingError(f"The text index {path} can't be made: {error}.") from error
+        finally:
+            connection.close()
+
+    def redone(self) -> dict[int, int]:
+        """The generation that counts, for each message that was indexed more than once."""
+        return dict(self.connection.execute("SELECT message, generation FROM redone").fetchall())
+
+    def save_state(self, revision: int, batch: int) -> None:
+        """Note how far the index is, in the transaction that is open."""
+        self.connection.executemany(
+            "UPDATE state SET value = ? WHERE name = ?", [(revision, "revision"), (batch, "batch")]
+        )
+        self.revision, self.batch = revision, batch
+
+    def close(self) -> None:
+        """Close the connection; a transaction that is open is rolled back."""
+        self.connection.close()
+
+    @contextlib.contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Turn SQLite's reports of damage into DamagedIndex."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "no such table" in str(error) or "no such column" in str(error):
+                raise DamagedIndex(f"The text index {self.path} is damaged ({error}).") from error
+            raise IndexingError(f"The text index {self.path} can't be used: {error}.") from error
+        except (sqlite3.DatabaseError, KeyError, ValueError) as error:
+            raise DamagedIndex(f"The text index {self.path} is damaged ({error}).") from error
+
+
+def database_path(archive: pathlib.Path) -> pathlib.Path:
+    """The path of the index database of the archive in the folder ARCHIVE."""
+    return archive / FOLDER / FILE_NAME

@@ -1,0 +1,109 @@
+"""What of a message is searched, and in which field."""
+
+from __future__ import annotations
+
+import re
+
+from patchlore.index.engine import Document
+from patchlore.index.words import BREAK, message_id_words, words, words_with_breaks
+from patchlore.ingest.message import (
+    KIND_ADDED,
+    KIND_BINARY,
+    KIND_CONTEXT,
+    KIND_CUT,
+    KIND_DIFF,
+    KIND_FOREIGN,
+    KIND_HUNK,
+    KIND_QUOTED,
+    KIND_REMOVED,
+    Message,
+)
+
+# Lines of a diff by field. What "diff --git", "---" and "+++" say is in dfn.
+_CODE = {KIND_ADDED: "dfb", KIND_REMOVED: "dfa", KIND_CONTEXT: "dfctx", KIND_HUNK: "dfhh"}
+_SKIPPED = frozenset((KIND_DIFF, KIND_BINARY, KIND_CUT))
+_QUOTED = frozenset((KIND_QUOTED, KIND_FOREIGN))
+
+_quote_marks = re.compile(r"[ \t]*(?:[>|][ \t]?)+").match
+_hunk_ranges = re.compile(r"@{2,8}[^@\n]{0,200}@{2,8}").match
+
+
+def make_document(number: int, message: Message) -> Document:
+    """Return the document for MESSAGE.
+
+    ``own`` is what the author wrote except the diff; ``head`` what a bare word
+    finds besides subject and text: Message-ID, From, names of attachments.
+    """
+    texts = _texts(message)
+    fields = {
+        "subject": words(message.subject or ""),
+        "own": words_with_breaks(texts["own"]),
+        "quoted": words_with_breaks(texts["quoted"]),
+        "head": _head(message),
+        "dfn": words_with_breaks("\n".join(_paths(message))),
+    }
+    for field in _CODE.values():
+        fields[field] = words_with_breaks(texts[field])
+    return Document(number, fields)
+
+
+def _texts(message: Message) -> dict[str, str]:
+    """The text of each field; a line end stands where no phrase may go on."""
+    own: list[str] = []
+    quoted: list[str] = []
+    code: dict[str, list[str]] = {field: [] for field in _CODE.values()}
+    last: list[str] | None = None
+    for line, kind in zip(message.body.split("\n"), message.line_kinds, strict=False):
+        field = _CODE.get(kind)
+        if field is not None:
+            code[field].append(_code_line(line, kind))
+            last = None
+            continue
+        if kind in _SKIPPED:
+            last = None
+            continue
+        runs = quoted if kind in _QUOTED else own
+        if runs is not last and runs:
+            runs.append(BREAK)
+        last = runs
+        if kind == KIND_QUOTED:
+            marks = _quote_marks(line)
+            line = line[marks.end() :] if marks else line
+        runs.append(line)
+    texts = {field: "\n".join(lines) for field, lines in code.items()}
+    texts["own"] = " ".join(own)
+    texts["quoted"] = " ".join(quoted)
+    return texts
+
+
+def _code_line(line: str, kind: str) -> str:
+    if kind == KIND_HUNK:
+        ranges = _hunk_ranges(line)
+        return line[ranges.end() :] if ranges else ""
+    return line[1:]
+
+
+def _head(message: Message) -> list[str]:
+    found = [
+        word
+        for mid in (message.message_id, *message.message_id_aliases)
+        if mid
+        for word in (*message_id_words(mid), BREAK)
+    ]
+    texts = []
+    if message.from_ is not None:
+        person = message.from_
+        texts.append(
+            " ".join(text for text in (person.name, person.email, person.email_masked) if text)
+        )
+    texts += [attachment.filename or "" for attachment in message.attachments]
+    return found + words_with_breaks("\n".join(texts))
+
+
+def _paths(message: Message) -> list[str]:
+    paths: dict[str, None] = {}
+    for file in message.files:
+        paths[file.path] = None
+        if file.old_path:
+            paths[file.old_path] = None
+    return list(paths)

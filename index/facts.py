@@ -1,0 +1,520 @@
+"""Facts: what the exact prefixes of a query find, answered from the archive's own tables.
+
+Nothing here needs the text index. Each question gives a set of row ids of
+``message``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.parse
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
+
+from patchlore.index.patterns import Chunk, chunks
+from patchlore.index.words import message_id_words, words
+from patchlore.kb.store import Archive
+from patchlore.kb.versions import rank, tree_name
+
+_HEX = re.compile(r"[0-9a-f]{4,64}")
+
+#: Abbreviated commit ids are compared from this length on.
+SHORTEST_SHA = 7
+
+_RELATIONS = {
+    "upstream": ("upstream",),
+    "fixes": ("fixes", "fixes-after-cut"),
+    "reverts": ("reverts", "partial-revert", "reverted-upstream"),
+    "dep": ("stable-dep-of", "prerequisite"),
+}
+
+_IS = {
+    "patch": "is_patch",
+    "cover": "is_cover",
+    "reply": "is_reply",
+    "pull": "is_pull",
+    "report": "is_report",
+    "autosel": "prefixes LIKE '% AUTOSEL %'",
+    "backport": "id IN (SELECT message FROM commit_ref WHERE relation = 'upstream')",
+    "revert": "id IN (SELECT message FROM commit_ref WHERE relation IN"
+    " ('reverts', 'partial-revert', 'reverted-upstream'))",
+    "notice": "notice IS NOT NULL",
+    "malformed": "malformed",
+    "applicable": "applicable",
+}
+
+_EVENT = {
+    "nominated": "id IN (SELECT message FROM stable_note)",
+    "autosel": "prefixes LIKE '% AUTOSEL %'",
+    "posted": "is_patch AND id IN (SELECT message FROM target_tree WHERE kind = 'tag')",
+    "queued": "notice = 'added'",
+    "review": "notice = 'review'",
+    "failed": "notice = 'failed'",
+    "dropped": "notice = 'dropped'",
+    "released": "notice = 'released'",
+    "reverted": "id IN (SELECT message FROM commit_ref WHERE relation = 'reverts')"
+    " AND id IN (SELECT message FROM target_tree)",
+}
+
+_FIDELITIES = ("exact", "rewritten", "masked", "flattened")
+
+_ROLES = {
+    "f": ("from",),
+    "t": ("to",),
+    "c": ("cc",),
+    "tc": ("to", "cc"),
+    "a": ("from", "to", "cc"),
+    "author": ("from", "author"),
+}
+_HEADER_ROLES = ("from", "to", "cc", "author")
+
+
+class FactError(ValueError):
+    """The value of a prefix can't be looked up; the text says why."""
+
+
+class Facts:
+    """Looks values up in an archive."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._lookups: dict[str, Callable[[str, bool], set[int]]] = {
+            "mid": self._mid,
+            "m": self._part_of_mid,
+            "references": self._references,
+            "thread": self._thread,
+            "series": self._series,
+            "l": self._list,
+            "lid": self._list_exact,
+            "n": self._attachment,
+            "dfn": self._file,
+            "dfpre": lambda value, _: self._blob(value, "old_blob"),
+            "dfpost": lambda value, _: self._blob(value, "new_blob"),
+            "dfblob": lambda value, _: self._blob(value, "old_blob", "new_blob"),
+            "patchid": lambda value, _: self._patch_id(value),
+            "forpatchid": lambda value, _: self._dependency("for-patch-id", value),
+            "changeid": lambda value, _: self._dependency("change-id", value),
+            "pr": lambda value, _: self.bugs(f"gcc:{value}"),
+            "bug": lambda value, _: self.bugs(value),
+            "where": lambda value, _: self.bugs(None, [value]),
+            "commit": lambda value, _: self._commit(value),
+            "cherry": lambda value, _: self._commit(value, ("upstream",), "cherry-pick"),
+            "link": lambda value, _: self._link(value, ("link", "link-after-cut")),
+            "closes": lambda value, _: self._link(value, ("closes",)),
+            "stable": lambda value, _: self._tree(value),
+            "cve": lambda value, _: self._cve(value),
+            "syzbot": lambda value, _: self.bugs(f"syzbot:{value}"),
+            "is": lambda value, _: self.where(_IS[value]),
+            "event": lambda value, _: self.where(_EVENT[value]),
+            "v": lambda value, _: self._version(value),
+            "src": self._source,
+            "fidelity": lambda value, _: self.where(f"fidelity = {_FIDELITIES.index(value)}"),
+        }
+        for name, relations in _RELATIONS.items():
+            self._lookups[name] = partial(self._related, relations)
+
+    def look_up(self, prefix: str, value: str, quoted: bool = False) -> set[int]:
+        """The messages for which the exact PREFIX has VALUE; raises FactError for a bad value."""
+        return self._lookups[prefix](value.strip(), quoted)
+
+    def where(self, condition: str, parameters: Sequence[object] = ()) -> set[int]:
+        """The messages for which a condition on the table ``message`` holds."""
+        return self._set(f"SELECT id FROM message WHERE {condition}", parameters)
+
+    def within(
+        self, condition: str, parameters: Sequence[object], ids: Collection[int]
+    ) -> set[int]:
+        """Those of IDS for which a condition on the table ``message`` holds."""
+        return self._set(
+            f"SELECT id FROM message WHERE id IN (SELECT value FROM json_each(?)) AND {condition}",
+            (_json(ids), *parameters),
+        )
+
+    def all(self) -> set[int]:
+        """All messages of the archive."""
+        return self._set("SELECT id FROM message")
+
+    def is_trailer(self, name: str) -> bool:
+        """Whether the archive knows trailers of this name."""
+        return self._archive.value("SELECT 1 FROM role WHERE name = ?", (name,)) is not None
+
+    def people(self, prefix: str, text: str, quoted: bool = False) -> set[int]:
+        """The messages with a person whose name and address have the words of TEXT.
+
+        PREFIX is one of the people's prefixes or the name of a trailer.
+        """
+        if prefix == "tag":
+            named = self._with_trailer(text.strip().lower())
+            if named:
+                return named
+            marks = ", ".join("?" * len(_HEADER_ROLES))
+            roles = self._ids(f"SELECT id FROM role WHERE name NOT IN ({marks})", _HEADER_ROLES)
+        else:
+            roles = self._ids(
+                "SELECT id FROM role WHERE name IN (SELECT value FROM json_each(?))",
+                (_json(_ROLES.get(prefix, (prefix,))),),
+            )
+        wanted = chunks(text, quoted)
+        if not roles or not wanted:
+            return set()
+        # One person has all the words, or several have one chunk each.
+        found: set[int] | None = None
+        for chunk in wanted:
+            people = self._matching(
+                "SELECT id, name || ' ' || email || ' ' || masked FROM person",
+                "name || ' ' || email || ' ' || masked",
+                chunk,
+            )
+            ids = self._set(
+                "SELECT message FROM message_person WHERE person IN"
+                " (SELECT value FROM json_each(?)) AND role IN (SELECT value FROM json_each(?))",
+                (_json(people), _json(roles)),
+            )
+            if prefix not in _ROLES:
+                ids |= self._trailers(chunk, roles)
+            found = ids if found is None else found & ids
+        return found or set()
+
+    def bugs(
+        self, bug: str | None, places: Iterable[str] = (), besides: Iterable[str] = ()
+    ) -> set[int]:
+        """The messages that name BUG (``gcc:target/89587``, ``llvm:143908``; None: any).
+
+        Only where it stands in one of PLACES, and in some place other than BESIDES.
+        """
+        sql = "SELECT message FROM bug_ref WHERE 1"
+        parameters: list[object] = []
+        if bug is not None:
+            condition, parameters = _bug_condition(bug)
+            sql += f" AND {condition}"
+        asked = [place for place in places if place != "own"]
+        without = [*besides, *(["quoted"] if "own" in places else [])]
+        if asked:
+            sql += " AND place IN (SELECT value FROM json_each(?))"
+            parameters.append(_json(asked))
+        if without:
+            sql += " AND place NOT IN (SELECT value FROM json_each(?))"
+            parameters.append(_json(without))
+        return self._set(sql, parameters)
+
+    def strengths(self, bug: str) -> dict[int, int]:
+        """How strongly each message is tied to BUG: 0 is the strongest (``bug_ref.strength``)."""
+        condition, parameters = _bug_condition(bug)
+        rows = self._archive.execute(
+            f"SELECT message, min(strength) FROM bug_ref WHERE {condition} GROUP BY message",
+            parameters,
+        )
+        return {int(message): int(strength) for message, strength in rows}
+
+    # -- single prefixes ------------------------------------------------------------
+
+    def _mid(self, value: str, quoted: bool) -> set[int]:
+        text, ordinal = _plain_mid(value), None
+        if match := re.fullmatch(r"(.*@patchlore|.*)#(\d{1,6})", text, re.DOTALL):
+            ordinal = int(match[2])
+        found = self._set(
+            "SELECT message.id FROM mid JOIN message ON message.mid = mid.id WHERE mid.text = ?1"
+            " UNION SELECT alias.message FROM mid JOIN alias ON alias.mid = mid.id"
+            " WHERE mid.text = ?1",
+            (text,),
+        )
+        if not found and ordinal is not None:
+            found = self._set(
+                "SELECT message.id FROM mid JOIN message ON message.mid = mid.id"
+                " WHERE mid.text = ? AND message.ordinal = ?",
+                (text.rpartition("#")[0], ordinal - 1),
+            )
+        return found
+
+    def _part_of_mid(self, value: str, quoted: bool) -> set[int]:
+        mids = self._matching_all(
+            "SELECT id, text FROM mid", "text", _plain_mid(value), quoted, message_id_words
+        )
+        return self._set(
+            "SELECT id FROM message WHERE has_message_id AND mid IN"
+            " (SELECT value FROM json_each(?1)) UNION SELECT message FROM alias WHERE mid IN"
+            " (SELECT value FROM json_each(?1))",
+            (_json(mids),),
+        )
+
+    def _references(self, value: str, quoted: bool) -> set[int]:
+        return self._set(
+            "SELECT reference.message FROM mid JOIN reference ON reference.mid = mid.id"
+            " WHERE mid.text = ?",
+            (_plain_mid(value),),
+        )
+
+    def _thread(self, value: str, quoted: bool) -> set[int]:
+        return self._set(
+            "SELECT message.id FROM mid AS named JOIN mid ON mid.thread = named.thread"
+            " JOIN message ON message.mid = mid.id WHERE named.text = ?",
+            (_plain_mid(value),),
+        )
+
+    def _series(self, value: str, quoted: bool) -> set[int]:
+        """All revisions of a series: patches and cover letters by one person in threads
+        whose first tagged mail has the same title, or the same change-id."""
+        members = self._mid(value, quoted)
+        threads = self._thread(value, quoted)
+        heads = self.within("has_tags AND NOT is_reply AND coalesce(part, 1) <= 1", (), threads)
+        heads |= self.within("has_tags AND NOT is_reply", (), members)
+        if not heads:
+            return members
+        kin = self._set(
+            "SELECT other.id FROM message AS head JOIN message AS other"
+            " ON other.title_hash = head.title_hash AND other.sender IN"
+            " (SELECT id FROM person WHERE email = (SELECT email FROM person"
+            " WHERE id = head.sender) AND email <> '' UNION SELECT head.sender)"
+            " WHERE head.id IN (SELECT value FROM json_each(?)) AND NOT other.is_reply",
+            (_json(heads),),
+        )
+        kin |= self._set(
+            "SELECT message FROM dependency WHERE kind = 'change-id' AND value IN"
+            " (SELECT value FROM dependency WHERE kind = 'change-id' AND message IN"
+            " (SELECT value FROM json_each(?)))",
+            (_json(heads),),
+        )
+        return self._set(
+            "SELECT part.id FROM message AS first JOIN mid ON mid.id = first.mid"
+            " JOIN mid AS other ON other.thread = mid.thread JOIN message AS part"
+            " ON part.mid = other.id AND part.has_tags AND NOT part.is_reply"
+            " WHERE first.id IN (SELECT value FROM json_each(?))",
+            (_json(kin),),
+        )
+
+    def _list(self, value: str, quoted: bool) -> set[int]:
+        lists = self._matching_all("SELECT id, name FROM list", "name", value, quoted)
+        return self._set(
+            "SELECT message FROM message_list WHERE list IN (SELECT value FROM json_each(?))",
+            (_json(lists),),
+        )
+
+    def _list_exact(self, value: str, quoted: bool) -> set[int]:
+        return self._set(
+            "SELECT message_list.message FROM list JOIN message_list ON message_list.list = list.id"
+            " WHERE list.name = ? COLLATE NOCASE",
+            (value.strip("<>"),),
+        )
+
+    def _attachment(self, value: str, quoted: bool) -> set[int]:
+        found = self._matching_all(
+            "SELECT DISTINCT filename, filename FROM attachment", "filename", value, quoted
+        )
+        return self._set(
+            "SELECT message FROM attachment WHERE filename IN (SELECT value FROM json_each(?))",
+            (_json(found),),
+        )
+
+    def _file(self, value: str, quoted: bool) -> set[int]:
+        paths = self._matching_all("SELECT id, text FROM path", "text", value, quoted)
+        return self._set(
+            "SELECT message FROM file WHERE kind <> 'quoted' AND path IN"
+            " (SELECT value FROM json_each(?1)) UNION SELECT message FROM file"
+            " WHERE kind <> 'quoted' AND old_path IN (SELECT value FROM json_each(?1))",
+            (_json(paths),),
+        )
+
+    def _blob(self, value: str, *columns: str) -> set[int]:
+        found: set[int] = set()
+        for column in columns:
+            condition, parameters = _hex_condition(column, value)
+            found |= self._set(
+                f"SELECT message FROM file WHERE kind <> 'quoted' AND {column} IS NOT NULL"
+                f" AND {condition}",
+                parameters,
+            )
+        return found
+
+    def _patch_id(self, value: str) -> set[int]:
+        condition, parameters = _hex_condition("patch_id", value)
+        return self.where(f"patch_id IS NOT NULL AND {condition}", parameters)
+
+    def _dependency(self, kind: str, value: str) -> set[int]:
+        return self._set(
+            "SELECT message FROM dependency WHERE value = ? COLLATE NOCASE AND kind = ?",
+            (value, kind),
+        )
+
+    def _commit(
+        self, value: str, relations: Sequence[str] = (), kind: str | None = None
+    ) -> set[int]:
+        if not relations and re.fullmatch(r"r\d{1,2}-\d+|g:[0-9a-f]{7,40}", value):
+            return self._set("SELECT message FROM gcc_commit WHERE name = ?", (value,))
+        condition, parameters = _hex_condition("sha", value)
+        sql = f"SELECT message FROM commit_ref WHERE {condition}"
+        if relations:
+            sql += " AND relation IN (SELECT value FROM json_each(?))"
+            parameters.append(_json(relations))
+        if kind:
+            sql += " AND kind = ?"
+            parameters.append(kind)
+        return self._set(sql, parameters)
+
+    def _related(self, relations: Sequence[str], value: str, quoted: bool) -> set[int]:
+        return self._commit(value, relations)
+
+    def _link(self, value: str, kinds: Sequence[str]) -> set[int]:
+        urls = [value, f"https://{value}", f"http://{value}"]
+        # A URL stands for itself, for what is below it, and for the mail that it names.
+        named = _plain_mid(urllib.parse.unquote(value))
+        if "/" in named and "@" in named:
+            named = next((part for part in named.split("/") if "@" in part), named)
+        found = self._set(
+            "SELECT link.message FROM mid JOIN link ON link.mid = mid.id WHERE mid.text = ?"
+            " AND link.kind IN (SELECT value FROM json_each(?))",
+            (named, _json(kinds)),
+        )
+        for url in urls:
+            found |= self._set(
+                "SELECT message FROM link WHERE kind NOT IN ('url', 'mention')"
+                " AND url >= ?1 AND url < ?1 || char(1114111)"
+                " AND kind IN (SELECT value FROM json_each(?2))",
+                (url, _json(kinds)),
+            )
+        return found
+
+    def _tree(self, value: str) -> set[int]:
+        tree = tree_name(value)
+        found = self._set("SELECT message FROM target_tree WHERE tree = ?", (tree,))
+        number = rank(tree)
+        if number is not None and tree.endswith(".y"):
+            found |= self._set(
+                "SELECT message FROM tree_range WHERE newest >= ?1 AND oldest <= ?1", (number,)
+            )
+        return found
+
+    def _cve(self, value: str) -> set[int]:
+        name = value.upper()
+        if not name.startswith("CVE-"):
+            name = f"CVE-{name}"
+        return self._set("SELECT message FROM cve WHERE name = ?", (name,))
+
+    def _version(self, value: str) -> set[int]:
+        number = value.lower().removeprefix("v")
+        if not number.isdecimal() or len(number) > 6:
+            raise FactError(f"'v:' takes the number of a version, not '{value}'.")
+        return self.where("has_tags AND version = ?", (int(number),))
+
+    def _source(self, value: str, quoted: bool) -> set[int]:
+        sources = self._ids("SELECT id FROM source WHERE format = ?1 OR list = ?1", (value,))
+        sources += self._matching_all("SELECT id, path FROM source", "path", value, quoted)
+        return self._set(
+            "SELECT message FROM copy WHERE source IN (SELECT value FROM json_each(?))",
+            (_json(sources),),
+        )
+
+    def _with_trailer(self, name: str) -> set[int]:
+        """Messages that have a trailer of this name at all."""
+        if name in _HEADER_ROLES:
+            return set()
+        return self._set(
+            "SELECT message FROM message_person JOIN role ON role.id = message_person.role"
+            " WHERE role.name = ?1 UNION SELECT message FROM trailer JOIN role"
+            " ON role.id = trailer.role WHERE role.name = ?1",
+            (name,),
+        )
+
+    def _trailers(self, chunk: Chunk, roles: Sequence[object]) -> set[int]:
+        """Messages with a trailer of one of ROLES that names no person and has the words."""
+        rows = self._archive.execute(
+            "SELECT message, value FROM trailer WHERE role IN (SELECT value FROM json_each(?))",
+            (_json(roles),),
+        )
+        return {int(message) for message, value in rows if has_chunk(words(value), chunk)}
+
+    # -- helpers ------------------------------------------------------------------------
+
+    def _matching_all(
+        self,
+        sql: str,
+        column: str,
+        text: str,
+        quoted: bool,
+        cut: Callable[[str], list[str]] = words,
+    ) -> list[object]:
+        """The keys of the rows whose COLUMN, cut into words, has all chunks of TEXT."""
+        found: dict[object, None] | None = None
+        for chunk in chunks(text, quoted):
+            keys = dict.fromkeys(self._matching(sql, column, chunk, cut))
+            if found is not None:
+                keys = {key: None for key in keys if key in found}
+            found = keys
+        return list(found or ())
+
+    def _matching(
+        self, sql: str, column: str, chunk: Chunk, cut: Callable[[str], list[str]] = words
+    ) -> list[object]:
+        """The keys of the rows (key, text) of SQL whose text has the words of CHUNK in a row."""
+        parameters: list[str] = []
+        # LIKE finds the few rows that come into question; it knows no case but ASCII's.
+        likely = max((word for word in chunk.words if word.isascii()), key=len, default="")
+        if likely:
+            sql += f" WHERE {column} LIKE ? ESCAPE '!'"
+            parameters.append("%" + re.sub(r"([%_!])", r"!\1", likely) + "%")
+        rows = self._archive.execute(sql, parameters)
+        return [key for key, text in rows if text and has_chunk(cut(text), chunk)]
+
+    def _set(self, sql: str, parameters: Sequence[object] = ()) -> set[int]:
+        return {row[0] for row in self._archive.execute(sql, parameters)}
+
+    def _ids(self, sql: str, parameters: Sequence[object] = ()) -> list[object]:
+        return [row[0] for row in self._archive.execute(sql, parameters)]
+
+
+def has_chunk(text: Sequence[str], chunk: Chunk) -> bool:
+    """Whether the words of CHUNK stand one after the other in TEXT."""
+    wanted = list(chunk.words)
+    size = len(wanted)
+    if chunk.open_end:
+        last = wanted.pop()
+        return any(
+            list(text[start : start + size - 1]) == wanted
+            and text[start + size - 1].startswith(last)
+            for start in range(len(text) - size + 1)
+        )
+    return any(list(text[start : start + size]) == wanted for start in range(len(text) - size + 1))
+
+
+def _plain_mid(value: str) -> str:
+    return value.strip().removeprefix("<").removesuffix(">")
+
+
+def _hex_condition(column: str, value: str) -> tuple[str, list[object]]:
+    """The condition that VALUE, a hash, begins what COLUMN holds, or the other way round."""
+    text = value.lower()
+    if not _HEX.fullmatch(text) or len(text) < SHORTEST_SHA:
+        raise FactError(f"'{value}' is no hash: give {SHORTEST_SHA} or more hex digits.")
+    shorter = [text[:length] for length in range(SHORTEST_SHA, len(text))]
+    return (
+        f"({column} >= ? AND {column} < ? OR {column} IN (SELECT value FROM json_each(?)))",
+        [text, f"{text}g", _json(shorter)],
+    )
+
+
+def _bug_condition(bug: str) -> tuple[str, list[object]]:
+    tracker, _, rest = bug.rpartition(":")
+    component, _, number = rest.rpartition("/")
+    conditions: list[str] = []
+    parameters: list[object] = []
+    if tracker:
+        conditions.append("tracker = ?")
+        parameters.append(tracker.lower())
+    number = number.lstrip("#")
+    number = number[2:] if number.lower().startswith("pr") else number
+    if number.isdecimal() and len(number) < 18:
+        conditions.append("(number = ? OR name = ?)" if tracker != "gcc" else "number = ?")
+        parameters += [int(number), number] if tracker != "gcc" else [int(number)]
+    elif tracker == "gcc":
+        raise FactError(f"'{rest}' is no bug of GCC: write pr:83356 or pr:target/89587.")
+    else:
+        conditions.append("name = ?")
+        parameters.append(rest)
+    if component and number.isdecimal():
+        conditions.append("component = ? COLLATE NOCASE")
+        parameters.append(component)
+    return " AND ".join(conditions), parameters
+
+
+def _json(values: Iterable[object]) -> str:
+    return json.dumps(list(values))

@@ -1,0 +1,306 @@
+"""The query language: text to a tree of what is asked.
+
+The grammar is in query.lark; it is that of Xapian's QueryParser, since that is
+what lore's search box understands.  Punctuation never makes a query invalid:
+what can't be an operator is a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
+
+from patchlore.index.dates import parse_size_range, parse_time_range
+from patchlore.index.errors import QueryError
+from patchlore.index.prefixes import Prefix, find_prefix, nearest_prefix, trailer_prefix
+
+if TYPE_CHECKING:
+    from lark import Lark, Token
+
+
+class Place(Struct, frozen=True):
+    """Where something stands in a query: offsets of its first character and past its last."""
+
+    start: int
+    end: int
+
+
+class Text(Struct, frozen=True):
+    """Words or a phrase to look for; ``prefix`` is None for a bare word.
+
+    ``text`` is as written: cutting it into words is the searcher's work.
+    """
+
+    text: str
+    prefix: Prefix | None
+    quoted: bool
+    place: Place
+
+
+class Exact(Struct, frozen=True):
+    """A value to look up among the facts."""
+
+    value: str
+    prefix: Prefix
+    quoted: bool
+    place: Place
+
+
+class Span(Struct, frozen=True):
+    """A span of time (seconds since 1970) or of sizes (bytes), both ends included."""
+
+    low: int | None
+    high: int | None
+    prefix: Prefix
+    place: Place
+
+
+class All(Struct, frozen=True):
+    """Everything that all of ``items`` match."""
+
+    items: tuple[Node, ...]
+
+
+class Either(Struct, frozen=True):
+    """Everything that at least one of ``items`` matches."""
+
+    items: tuple[Node, ...]
+
+
+class Not(Struct, frozen=True):
+    """Everything that ``item`` does not match."""
+
+    item: Node
+
+
+Node = Text | Exact | Span | All | Either | Not
+Leaf = Text | Exact | Span
+
+
+def parse_query(text: str, is_trailer: Callable[[str], bool] = lambda name: False) -> Node:
+    """Return the tree that TEXT asks for.
+
+    ``is_trailer`` says whether an unknown prefix is a trailer that the archive
+    knows. Raises QueryError, which points at the place, for an unknown prefix,
+    an impossible value and for an empty query.
+    """
+    if "\0" in text:
+        text = text.replace("\0", " ")
+    if not text.strip():
+        raise QueryError(text, 0, 1, "Nothing is asked for.", "Give words or a prefix.")
+    tree = _parser().parse(text)
+    return _Builder(text, is_trailer).build(tree)
+
+
+def leaves(node: Node) -> Iterator[Leaf]:
+    """Yield each Text, Exact and Span of a tree that is not negated, in order."""
+    if isinstance(node, (All, Either)):
+        for item in node.items:
+            yield from leaves(item)
+    elif not isinstance(node, Not):
+        yield node
+
+
+# -- from text to a tree of lark's --------------------------------------------------
+
+_OPERATORS = ("_AND", "_OR", "_NOT")
+_VALUES = ("WORD", "PHRASE")
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Lark:
+    import lark
+
+    grammar = resources.files("patchlore.index").joinpath("query.lark").read_text("utf-8")
+    return lark.Lark(
+        grammar, parser="lalr", lexer="basic", postlex=_Tidy(), propagate_positions=False
+    )
+
+
+class _Tidy:
+    """Between lexer and parser: makes words of all that can't be what it looks like."""
+
+    always_accept = ()
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        tokens = list(stream)
+        _pair_parentheses(tokens)
+        tokens = [token for token in tokens if token.type not in ("_LPAR?", "_RPAR?")]
+        before: Token | None = None
+        for index, token in enumerate(tokens):
+            after = tokens[index + 1] if index + 1 < len(tokens) else None
+            if _is_misplaced(token, before, after):
+                token = token.update(type="WORD")
+                tokens[index] = token
+            before = token
+        if not tokens:
+            from lark import Token
+
+            tokens.append(Token("WORD", "()", start_pos=0, end_pos=1))
+        return iter(tokens)
+
+
+def _pair_parentheses(tokens: list[Token]) -> None:
+    """Mark with "?" the parentheses that do not bracket a part of the query: "foo->bar()"."""
+    open_: list[tuple[int, bool]] = []
+    for index, token in enumerate(tokens):
+        if token.type == "_LPAR":
+            open_.append((index, _may_open(tokens, index)))
+        elif token.type == "_RPAR":
+            start, brackets = open_.pop() if open_ else (index, False)
+            held = tokens[start + 1 : index]
+            if not brackets or all(inner.type.endswith("?") for inner in held):
+                tokens[start] = _unmark(tokens[start])
+                tokens[index] = _unmark(tokens[index])
+    for index, _ in open_:
+        tokens[index] = _unmark(tokens[index])
+
+
+def _unmark(token: Token) -> Token:
+    return token if token.type.endswith("?") else token.update(type=f"{token.type}?")
+
+
+def _may_open(tokens: list[Token], index: int) -> bool:
+    """Whether a "(" brackets: nothing is glued to its left but a prefix, a sign or a bracket."""
+    if not index:
+        return True
+    before = tokens[index - 1]
+    glued = before.end_pos == tokens[index].start_pos
+    return not glued or before.type in ("PREFIX", "_PLUS", "_MINUS", "_LPAR")
+
+
+def _is_misplaced(token: Token, before: Token | None, after: Token | None) -> bool:
+    """Whether an operator, a sign or a prefix stands where it can't be one."""
+    starts = before is None or before.type in ("_LPAR", *_OPERATORS)
+    ends = after is None or after.type == "_RPAR"
+    if token.type in ("_AND", "_OR"):
+        # Behind it: something to search for, or NOT with something.
+        return starts or ends or (after is not None and after.type in ("_AND", "_OR"))
+    if token.type == "_NOT":
+        fine = starts and before is not None and before.type == "_NOT"
+        return fine or ends or (after is not None and after.type in _OPERATORS)
+    if token.type in ("_PLUS", "_MINUS"):
+        return after is None or after.type not in ("PREFIX", "_LPAR", *_VALUES)
+    if token.type == "PREFIX":
+        glued = after is not None and after.start_pos == token.end_pos
+        return not glued or after is None or after.type not in ("_LPAR", *_VALUES)
+    return False
+
+
+# -- from lark's tree to ours ----------------------------------------------------------
+
+
+class _Builder:
+    """Makes our tree of lark's, with prefixes looked up and values checked."""
+
+    def __init__(self, query: str, is_trailer: Callable[[str], bool]) -> None:
+        self.query = query
+        self.is_trailer = is_trailer
+
+    def build(self, tree: Any, prefix: Prefix | None = None) -> Node:
+        """Return the node for lark's TREE; ``prefix`` is that of the bracket around it."""
+        kind, children = tree.data, tree.children
+        if kind == "any_of":
+            return _any([self.build(child, prefix) for child in children])
+        if kind == "all_of":
+            return _all([self.build(child, prefix) for child in children])
+        if kind in ("hated", "negated"):
+            return Not(self.build(children[0], prefix))
+        if kind == "group":
+            return self._group([self.build(child, prefix) for child in children])
+        if len(children) == 2:
+            prefix = self._prefix(children[0])
+        if kind == "bracketed":
+            return self.build(children[-1], prefix)
+        return self._leaf(children, prefix, quoted=kind == "phrase")
+
+    def _group(self, items: list[Node]) -> Node:
+        """Join what stands side by side: all of it, but any of several exact identifiers."""
+        same: dict[str, list[Node]] = {}
+        for item in items:
+            if isinstance(item, Exact) and item.prefix.either:
+                same.setdefault(item.prefix.name, []).append(item)
+        joined: list[Node] = []
+        for item in items:
+            if isinstance(item, Exact) and item.prefix.either:
+                if item is same[item.prefix.name][0]:
+                    joined.append(_any(same[item.prefix.name]))
+            else:
+                joined.append(item)
+        return _all(joined)
+
+    def _prefix(self, token: Token) -> Prefix | None:
+        name = token.value[:-1]
+        found = find_prefix(name)
+        if found is None and self.is_trailer(name.lower()):
+            found = trailer_prefix(name)
+        if found is None and name[0].islower():
+            near = nearest_prefix(name)
+            hint = f"Did you mean '{near}:'?" if near else "'patchlore search --help' lists them."
+            place = _place(token)
+            raise QueryError(
+                self.query,
+                place.start,
+                place.end,
+                f"There is no prefix '{name}:'.",
+                f"{hint} To search for it as words, put it in quotes.",
+            )
+        return found
+
+    def _leaf(self, children: list[Token], prefix: Prefix | None, *, quoted: bool) -> Node:
+        token = children[-1]
+        value = token.value
+        place = Place(_place(children[0]).start, _place(token).end)
+        if quoted:
+            value = value[1:].rstrip('"“”') if value[-1] in '"“”' else value[1:]
+        elif len(children) == 2 and prefix is None:
+            value = children[0].value + value  # "Re:foo": capitals make no prefix
+        if prefix is None or prefix.kind in ("text", "people"):
+            return Text(value, prefix, quoted, place)
+        try:
+            if prefix.kind == "time":
+                return Span(*parse_time_range(value), prefix, place)
+            if prefix.kind == "size":
+                return Span(*parse_size_range(value), prefix, place)
+            return Exact(self._checked(value, prefix), prefix, quoted, place)
+        except ValueError as error:
+            start = _place(token).start
+            raise QueryError(self.query, start, place.end, str(error)) from None
+
+    def _checked(self, value: str, prefix: Prefix) -> str:
+        if prefix.choices:
+            value = value.lower()
+            if value not in prefix.choices:
+                raise ValueError(
+                    f"'{prefix.name}:' takes one of {', '.join(prefix.choices)}, not '{value}'."
+                )
+        return value
+
+
+def _place(token: Token) -> Place:
+    return Place(token.start_pos or 0, token.end_pos or 0)
+
+
+_Joined = TypeVar("_Joined", All, Either)
+
+
+def _flat(items: Iterable[Node], kind: type[_Joined]) -> tuple[Node, ...]:
+    flat: list[Node] = []
+    for item in items:
+        if isinstance(item, kind):
+            flat += item.items
+        else:
+            flat.append(item)
+    return tuple(flat)
+
+
+def _all(items: list[Node]) -> Node:
+    return items[0] if len(items) == 1 else All(_flat(items, All))
+
+
+def _any(items: list[Node]) -> Node:
+    return items[0] if len(items) == 1 else Either(_flat(items, Either))

@@ -1,0 +1,404 @@
+"""A query to hits: facts from the archive, words from the text index, sorted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from patchlore.index.errors import DamagedIndex, QueryError
+from patchlore.index.facts import FactError, Facts
+from patchlore.index.query import (
+    All,
+    Either,
+    Exact,
+    Leaf,
+    Node,
+    Not,
+    Span,
+    Text,
+    leaves,
+    parse_query,
+)
+from patchlore.index.snippets import Snippet, make_snippet
+from patchlore.kb.store import Archive
+
+if TYPE_CHECKING:
+    from patchlore.index.text_search import TextSearch
+
+Sort = Literal["date", "rank"]
+
+_COLUMN = {"d": "timestamp", "dt": "timestamp", "rt": "coalesce(received, timestamp)", "z": "size"}
+
+#: Up to this many candidates are checked one by one instead of fetching a whole span.
+_FEW = 2000
+
+
+class Hit(Struct, kw_only=True):
+    """A message that was found; ``key`` names it even without a Message-ID.
+
+    ``score`` is there when sorted by rank, ``snippet`` when words were asked for.
+    """
+
+    message: int
+    key: str
+    message_id: str | None
+    timestamp: int | None
+    date_iso: str | None
+    subject: str | None
+    name: str | None
+    email: str | None
+    is_patch: bool
+    score: float | None = None
+    snippet: Snippet | None = None
+
+
+class Results(Struct, kw_only=True):
+    """What a search found: the hits asked for and how many there are in all.
+
+    ``not_indexed``: messages whose words no search sees yet, when words were
+    asked for; ``notes``: sentences about what the answer may lack.
+    """
+
+    hits: list[Hit]
+    total: int
+    not_indexed: int = 0
+    notes: list[str] = []
+
+
+class Searcher:
+    """Answers queries about one archive; use as a context manager or ``close`` it."""
+
+    def __init__(self, archive: Archive) -> None:
+        """Search in ARCHIVE, which stays open until its owner closes it."""
+        self._archive = archive
+        self._facts = Facts(archive)
+        self._text: TextSearch | None = None
+        self._query = ""
+        self._notes: list[str] = []
+        self._no_index = False
+
+    def __enter__(self) -> Searcher:
+        """Return the searcher itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the text index."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the text index, if it was needed."""
+        if self._text is not None:
+            self._text.close()
+            self._text = None
+
+    def search(
+        self, query: str, *, limit: int = 0, sort: Sort = "date", snippets: bool = True
+    ) -> Results:
+        """Return what QUERY finds: LIMIT hits (0: all), the newest first or the best first.
+
+        Raises QueryError for a query that can't be understood.
+        """
+        tree = self._parse(query)
+        ids = self._evaluate(tree)
+        scores = self._scores(tree, ids) if sort == "rank" else None
+        shown = self._sorted(ids, scores, limit)
+        hits = self._hits(shown, scores)
+        asks_words = any(isinstance(leaf, Text) and _is_text(leaf) for leaf in _all_leaves(tree))
+        if asks_words and snippets:
+            self._add_snippets(tree, hits)
+        return Results(
+            hits=hits,
+            total=len(ids),
+            not_indexed=self._not_indexed() if asks_words else 0,
+            notes=self._notes,
+        )
+
+    def find(self, query: str) -> set[int]:
+        """Return the row ids of all messages that QUERY finds; raises QueryError."""
+        return self._evaluate(self._parse(query))
+
+    # -- from the tree to messages --------------------------------------------------------
+
+    def _parse(self, query: str) -> Node:
+        self._query = query
+        self._notes = []
+        return parse_query(query, self._facts.is_trailer)
+
+    def _evaluate(self, node: Node) -> set[int]:
+        found = self._find(node)
+        return set() if found is None else found
+
+    def _find(self, node: Node) -> set[int] | None:
+        """The messages of a node; None for a text without words, which asks for nothing."""
+        if isinstance(node, All):
+            return self._all(node.items)
+        if isinstance(node, Either):
+            sets = [found for item in node.items if (found := self._find(item)) is not None]
+            return set().union(*sets) if sets else None
+        if isinstance(node, Not):
+            without = self._find(node.item)
+            return None if without is None else self._facts.all() - without
+        return self._leaf(node)
+
+    def _leaf(self, leaf: Leaf) -> set[int] | None:
+        if isinstance(leaf, Span):
+            return self._facts.where(*_span_condition(leaf))
+        if isinstance(leaf, Exact):
+            try:
+                return self._facts.look_up(leaf.prefix.name, leaf.value, leaf.quoted)
+            except FactError as error:
+                raise self._error(leaf, error) from None
+        if not _is_text(leaf):
+            assert leaf.prefix is not None
+            return self._facts.people(leaf.prefix.name, leaf.text, leaf.quoted)
+        text = self._open_text()
+        if text is None:
+            return set()
+        return text.find(leaf.prefix.name if leaf.prefix else None, leaf.text, leaf.quoted)
+
+    def _all(self, items: Iterable[Node]) -> set[int] | None:
+        """What all of ITEMS match, the cheap and the selective first."""
+        rest = self._with_places(list(items))
+        wanted, unwanted, spans = [], [], []
+        for item in sorted(rest, key=_cost):
+            if isinstance(item, Not):
+                unwanted.append(item.item)
+            elif isinstance(item, Span):
+                spans.append(item)
+            else:
+                wanted.append(item)
+        found: set[int] | None = None
+        for item in wanted:
+            if isinstance(item, _Found):
+                messages: set[int] | None = item.messages
+            else:
+                messages = self._find(item)
+            if messages is not None:
+                found = messages if found is None else found & messages
+                if not found:
+                    return found
+        for span in spans:
+            condition, parameters = _span_condition(span)
+            if found is None:
+                found = self._facts.where(condition, parameters)
+            elif len(found) <= _FEW:
+                found = self._facts.within(condition, parameters, found)
+            else:
+                found = found & self._facts.where(condition, parameters)
+        for item in unwanted:
+            if found is not None and not found:
+                return found
+            messages = self._find(item)
+            if messages is not None:
+                found = (self._facts.all() if found is None else found) - messages
+        return found
+
+    def _with_places(self, items: list[Node]) -> list[Node | _Found]:
+        """Join ``where:`` with the bugs beside it: "pr:83356 -where:quoted"."""
+        bugs = [item for item in items if isinstance(item, Exact) and item.prefix.name in _BUGS]
+        places = [item for item in items if _is_where(item)]
+        if not bugs or not places:
+            return list(items)
+        wanted = [item.value for item in places if isinstance(item, Exact)]
+        besides = [
+            item.item.value
+            for item in places
+            if isinstance(item, Not) and isinstance(item.item, Exact)
+        ]
+        joined: list[Node | _Found] = []
+        for item in items:
+            if _is_where(item):
+                continue
+            if isinstance(item, Exact) and item.prefix.name in _BUGS:
+                try:
+                    joined.append(_Found(self._facts.bugs(_bug(item), wanted, besides)))
+                except FactError as error:
+                    raise self._error(item, error) from None
+            else:
+                joined.append(item)
+        return joined
+
+    def _error(self, leaf: Exact, error: FactError) -> QueryError:
+        return QueryError(self._query, leaf.place.start, leaf.place.end, str(error))
+
+    # -- the text index ---------------------------------------------------------------------
+
+    def _open_text(self) -> TextSearch | None:
+        if self._text is None and not self._no_index:
+            from patchlore.index.text_search import TextSearch
+
+            try:
+                self._text = TextSearch(self._archive.path)
+            except DamagedIndex as error:
+                self._no_index = True
+                missing = not (self._archive.path / "index" / "words.sqlite").exists()
+                reason = "There is no text index yet." if missing else str(error)
+                self._notes.append(
+                    f"{reason} Words can't be searched: run 'patchlore --archive "
+                    f"{self._archive.path} index'."
+                )
+        return self._text
+
+    def _not_indexed(self) -> int:
+        text = self._open_text()
+        revision = 0 if text is None else text.revision
+        return int(
+            self._archive.value("SELECT count(*) FROM message WHERE revision > ?", (revision,))
+        )
+
+    # -- order and what is shown -----------------------------------------------------------------
+
+    def _scores(self, tree: Node, ids: Collection[int]) -> dict[int, float]:
+        """Relevance: words by where they stand, bugs by strength, patches before replies."""
+        scores: dict[int, float] = {}
+        asked = [
+            (leaf.prefix.name if leaf.prefix else None, leaf.text, leaf.quoted)
+            for leaf in leaves(tree)
+            if isinstance(leaf, Text) and _is_text(leaf)
+        ]
+        text = self._open_text() if asked else None
+        if text is not None:
+            scores = text.rank(asked, ids)
+        for leaf in leaves(tree):
+            if isinstance(leaf, Exact) and leaf.prefix.name in _BUGS:
+                for message, strength in self._facts.strengths(_bug(leaf)).items():
+                    scores[message] = scores.get(message, 0.0) + 10.0 * (5 - strength)
+        patches = self._facts.within("is_patch", (), ids)
+        return {
+            message: scores.get(message, 0.0) * (1.25 if message in patches else 1.0)
+            for message in ids
+        }
+
+    def _sorted(
+        self, ids: Collection[int], scores: dict[int, float] | None, limit: int
+    ) -> list[int]:
+        if scores is not None:
+            times = self._times(ids)
+            best = sorted(ids, key=lambda id_: (-scores[id_], -times[id_], -id_))
+            return best[:limit] if limit else best
+        if limit and len(ids) > _FEW:
+            return list(self._newest(ids, limit))
+        times = self._times(ids)
+        newest = sorted(ids, key=lambda id_: (times[id_], id_), reverse=True)
+        return newest[:limit] if limit else newest
+
+    def _times(self, ids: Collection[int]) -> dict[int, int]:
+        return dict(
+            self._archive.execute(
+                "SELECT id, coalesce(timestamp, 0) FROM message"
+                " WHERE id IN (SELECT value FROM json_each(?))",
+                (_json(ids),),
+            ).fetchall()
+        )
+
+    def _newest(self, ids: Collection[int], limit: int) -> Iterator[int]:
+        """The newest of many: walk the archive from its end until there are enough."""
+        rows = self._archive.execute("SELECT id FROM message ORDER BY timestamp DESC, id DESC")
+        for (id_,) in rows:
+            if id_ in ids:
+                yield id_
+                limit -= 1
+                if not limit:
+                    return
+
+    def _hits(self, ids: list[int], scores: dict[int, float] | None) -> list[Hit]:
+        rows = {
+            row[0]: row
+            for row in self._archive.execute(
+                "SELECT id, key, message_id, timestamp, date_iso, subject, sender_name,"
+                " coalesce(nullif(sender_email, ''), sender_masked), is_patch FROM mail"
+                " WHERE id IN (SELECT value FROM json_each(?))",
+                (_json(ids),),
+            )
+        }
+        return [
+            Hit(
+                message=id_,
+                key=row[1],
+                message_id=row[2],
+                timestamp=row[3],
+                date_iso=row[4],
+                subject=row[5],
+                name=row[6] or None,
+                email=row[7] or None,
+                is_patch=bool(row[8]),
+                score=None if scores is None else scores[id_],
+            )
+            for id_ in ids
+            if (row := rows.get(id_)) is not None
+        ]
+
+    def _add_snippets(self, tree: Node, hits: list[Hit]) -> None:
+        text = self._open_text()
+        if text is None:
+            return
+        words: set[str] = set()
+        for leaf in leaves(tree):
+            if isinstance(leaf, Text) and _is_text(leaf):
+                words |= text.words_meant(leaf.text, leaf.quoted)
+        for hit in hits:
+            hit.snippet = make_snippet(self._archive.message(hit.message), words)
+
+
+class _Found(Struct):
+    """Part of a query that is answered already."""
+
+    messages: set[int]
+
+
+_BUGS = ("pr", "bug", "syzbot")
+
+
+def _bug(leaf: Exact) -> str:
+    tracker = {"pr": "gcc:", "bug": "", "syzbot": "syzbot:"}[leaf.prefix.name]
+    return tracker + leaf.value.strip()
+
+
+def _is_where(node: Node) -> bool:
+    if isinstance(node, Not):
+        node = node.item
+    return isinstance(node, Exact) and node.prefix.name == "where"
+
+
+def _is_text(leaf: Text) -> bool:
+    """Whether words of the text are asked for, not of people's names."""
+    return leaf.prefix is None or leaf.prefix.kind == "text"
+
+
+def _all_leaves(node: Node) -> Iterator[Leaf]:
+    """The leaves of a tree, negated ones too."""
+    if isinstance(node, (All, Either)):
+        for item in node.items:
+            yield from _all_leaves(item)
+    elif isinstance(node, Not):
+        yield from _all_leaves(node.item)
+    else:
+        yield node
+
+
+def _cost(node: Node | _Found) -> int:
+    if isinstance(node, (_Found, Exact)):
+        return 0
+    if isinstance(node, Text):
+        return 2 if _is_text(node) else 1
+    return 3
+
+
+def _span_condition(span: Span) -> tuple[str, list[object]]:
+    column = _COLUMN[span.prefix.name]
+    conditions: list[str] = []
+    parameters: list[object] = []
+    if span.low is not None:
+        conditions.append(f"{column} >= ?")
+        parameters.append(span.low)
+    if span.high is not None:
+        conditions.append(f"{column} <= ?")
+        parameters.append(span.high)
+    return " AND ".join(conditions), parameters
+
+
+def _json(ids: Iterable[int]) -> str:
+    return json.dumps(list(ids))

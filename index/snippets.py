@@ -1,0 +1,105 @@
+"""Snippets: the line of a message that shows best why it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from msgspec import Struct
+
+from patchlore.index.words import word_spans
+from patchlore.ingest.message import (
+    KIND_ADDED,
+    KIND_BINARY,
+    KIND_CONTEXT,
+    KIND_CUT,
+    KIND_DIFF,
+    KIND_FOREIGN,
+    KIND_HUNK,
+    KIND_QUOTED,
+    KIND_REMOVED,
+    KIND_STAT,
+    Message,
+)
+
+#: Characters of a line that are shown.
+WIDTH = 160
+
+#: Lines of a mail that are looked at; longer mails are generated.
+_MOST_LINES = 20_000
+
+# What the author wrote comes first, what others wrote last.
+_ORDER = {
+    KIND_HUNK: 1,
+    KIND_ADDED: 1,
+    KIND_REMOVED: 1,
+    KIND_STAT: 2,
+    KIND_CONTEXT: 3,
+    KIND_DIFF: 3,
+    KIND_QUOTED: 4,
+    KIND_FOREIGN: 4,
+}
+_NEVER = frozenset((KIND_BINARY, KIND_CUT))
+
+
+class Snippet(Struct, frozen=True):
+    """A line of a body: ``line`` is its 1-based number, ``kind`` its KIND_ constant.
+
+    ``marks`` are the offsets in ``text`` of the words that were asked for.
+    """
+
+    text: str
+    line: int
+    kind: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+def make_snippet(message: Message, words: Collection[str]) -> Snippet | None:
+    """Return the best line of MESSAGE with one of WORDS, or None when no line has any.
+
+    A word with ``*`` at its end is the beginning of words. The author's own
+    words win over the diff, that over quotations; then the line with more of
+    the words, then the earlier one.
+    """
+    whole = {word for word in words if not word.endswith("*")}
+    starts = tuple(word[:-1] for word in words if word.endswith("*"))
+    needles = [*whole, *starts]
+    best: tuple[tuple[int, int], int, str, str, list[tuple[int, int]]] | None = None
+    lines = message.body.split("\n", _MOST_LINES)[:_MOST_LINES]
+    for number, (line, kind) in enumerate(zip(lines, message.line_kinds, strict=False), 1):
+        order = _ORDER.get(kind, 0)
+        if kind in _NEVER or (best is not None and order > best[0][0]):
+            continue
+        lower = line.lower()
+        if not any(needle in lower for needle in needles):
+            continue
+        found = [
+            (word, start, end)
+            for word, start, end in word_spans(line[:2000])
+            if word in whole or (starts and word.startswith(starts))
+        ]
+        if not found:
+            continue
+        rank = (order, -len({word for word, _, _ in found}))
+        if best is None or rank < best[0]:
+            best = (rank, number, kind, line, [(start, end) for _, start, end in found])
+    if best is None:
+        return None
+    _, number, kind, line, marks = best
+    return _cut(line, number, kind, marks)
+
+
+def _cut(line: str, number: int, kind: str, marks: list[tuple[int, int]]) -> Snippet:
+    """The part of a line around its first mark."""
+    start = len(line) - len(line.lstrip())
+    if marks[0][1] > start + WIDTH - 20:
+        start = max(start, marks[0][0] - WIDTH // 3)
+    end = min(len(line.rstrip()), start + WIDTH)
+    head = "…" if line[:start].strip() else ""
+    tail = "…" if line[end:].strip() else ""
+    shift = len(head) - start
+    return Snippet(
+        head + line[start:end] + tail,
+        number,
+        kind,
+        tuple((first + shift, last + shift) for first, last in marks if last <= end),
+    )
