@@ -141,3 +141,8 @@ def function_name(heading: str) -> str | None:
 
 
 _FUNCTION = re.compile(r"([A-Za-z_$~][\w$:~.]*)\s*\(")
+
+
+def side_status(old_absent: bool, new_absent: bool) -> str:
+    """The status of a file whose old or new side is missing."""
+    return "added" if old_absent else "deleted" if new_absent else "modified"

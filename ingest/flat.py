@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from patchlore.ingest.diff import FilePatch
+from patchlore.ingest.diff_hunks import FilePatch
 from patchlore.ingest.diff_names import function_name, split_git_header, strip_pair
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.message import FileChange

@@ -13,7 +13,8 @@ import re
 from msgspec import Struct
 
 from patchlore.ingest.addresses import parse_address
-from patchlore.ingest.diff import FilePatch, scan_diffs
+from patchlore.ingest.diff import scan_diffs
+from patchlore.ingest.diff_hunks import FilePatch
 from patchlore.ingest.errors import Defect
 from patchlore.ingest.message import Person
 from patchlore.ingest.text import (

@@ -10,7 +10,7 @@ import re
 from patchlore.ingest import dates, headers
 from patchlore.ingest.addresses import parse_addresses
 from patchlore.ingest.detect import READERS
-from patchlore.ingest.diff import FilePatch
+from patchlore.ingest.diff_hunks import FilePatch
 from patchlore.ingest.errors import Defect
 from patchlore.ingest.facts import FINDERS
 from patchlore.ingest.facts.context import Context
