@@ -149,7 +149,7 @@ def _write(archive: Archive, results: Results, form: str) -> None:
         from patchlore.kb.export.mbox import mboxrd
 
         for hit in results.hits:
-            write_bytes(mboxrd(archive.raw(hit.message)))
+            write_bytes(mboxrd(archive.raw(hit.message), hit.timestamp))
     else:
         _write_text(results)
 
