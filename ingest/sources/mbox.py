@@ -151,19 +151,21 @@ class _Splitter:
 
     def skip_to_separator(self) -> int:
         """Drop what is before the next separator; how many bytes that were."""
+        window = self.window
         skipped = 0
         while True:
-            found = self.window.find(b"\nFrom ", 0, MAIL_LIMIT)
-            if found >= 0 and self.is_separator(found + 1):
-                self.window.drop(found + 1)
-                return skipped + found + 1
-            size = found + 1 if found >= 0 else max(len(self.window.data) - 8, 0)
-            self.window.drop(size)
+            found = window.data.find(b"\nFrom ")
+            done = found >= 0 and self.is_separator(found + 1)
+            size = found + 1 if found >= 0 else max(len(window.data) - 8, 0)
+            if found < 0 and window.ended:
+                size = len(window.data)
+                done = True
+            window.drop(size)
             skipped += size
-            if found < 0 and self.window.ended:
-                rest = len(self.window.data)
-                self.window.drop(rest)
-                return skipped + rest
+            if done:
+                return skipped
+            if found < 0:
+                window.more()
 
     def raw(self, offset: int, separator: bytes, data: bytes, *, whole: bool) -> Raw:
         """The mail between two separators, its escapes undone."""

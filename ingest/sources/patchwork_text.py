@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from patchlore.ingest.encoded_words import decode_words
 from patchlore.ingest.mail import Mail
@@ -203,7 +204,7 @@ def _headers(text: str) -> tuple[list[tuple[str, str]], int]:
     wanted = _REQUIRED & {match[1].lower() for match in names}
     headers: list[tuple[str, str]] = []
     seen: set[str] = set()
-    for match, following in zip(names, [*names[1:], None], strict=True):
+    for match, following in zip_longest(names, names[1:]):
         name = match[1].lower()
         seen.add(name)
         start = min(match.end() + 1, len(text))
