@@ -46,7 +46,7 @@ def looks_like_marc_text(head: bytes) -> bool:
 
 def looks_like_marc_html(head: bytes) -> bool:
     """Whether HEAD is a message page of marc.info."""
-    return is_html(head) and b"[Download RAW" in head and re.search(rb">?List:", head) is not None
+    return is_html(head) and b"Download RAW" in head and b"List:" in head
 
 
 def unmask(text: str) -> str:

@@ -18,7 +18,8 @@ LINE_CAP = 4000
 
 _DECLARED = re.compile(rb"charset\s{0,4}=\s{0,4}[\"']?([A-Za-z0-9][\w.:-]{1,40})", re.I)
 _HTML = re.compile(
-    rb"\s{0,200}(?:<\?xml[^>]{0,200}\?>\s{0,200})?<(?:!doctype\s{1,9}html|!--|html|head|title|body|pre|meta)\b",
+    rb"\s{0,200}(?:<\?xml[^>]{0,200}\?>\s{0,200})?"
+    rb"<(?:!--|(?:!doctype\s{1,9}html|html|head|title|body|pre|meta)\b)",
     re.I,
 )
 

@@ -38,6 +38,7 @@ _HEADER_LIMIT = 200_000
 _SINGLE = frozenset(
     ["from", "to", "cc", "subject", "date", "message-id", "in-reply-to", "reply-to"]
 )
+_WORDS = frozenset(["from", "to", "cc", "bcc", "date", "subject", "sender", "face"])
 _OTHERS = frozenset(
     [
         "bcc",
@@ -189,7 +190,10 @@ def read_patchwork_text(raw: Raw) -> Mail:
     return page_mail(headers, text[end:].strip(), hints=hints, flat=True)
 
 
-def _is_header(name: str) -> bool:
+def _is_header(written: str) -> bool:
+    name = written.lower()
+    if name in _WORDS:
+        return written[0].isupper()  # "to:" in a subject is none
     return name in _SINGLE or name in _OTHERS or name.startswith(("x-", "arc-", "list-"))
 
 
@@ -199,7 +203,7 @@ def _headers(text: str) -> tuple[list[tuple[str, str]], int]:
     names = [
         match
         for match in _NAME.finditer(text, 0, stop if stop >= 0 else _HEADER_LIMIT)
-        if _is_header(match[1].lower())
+        if _is_header(match[1])
     ]
     wanted = _REQUIRED & {match[1].lower() for match in names}
     headers: list[tuple[str, str]] = []

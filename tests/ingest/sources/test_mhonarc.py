@@ -1,0 +1,156 @@
+"""Pages that MHonArc made, with its comments and without."""
+
+from __future__ import annotations
+
+import pytest
+
+from patchlore.ingest.detect import detect
+from patchlore.ingest.sources.mhonarc import read_mhonarc, rot13
+from tests.ingest.sources.samples import page
+
+FULL = """<!-- MHonArc v2.6.19 -->
+<!--X-Subject: [PATCH] lamp: dim -->
+<!--X-From-R13: [ben Tvapu <abenNrknzcyr.bet> -->
+<!--X-Date: Thu, 8 Jun 2023 09:06:05 +0200 -->
+<!--X-Message-Id: 7&#45;a@example.org -->
+<!--X-Content-Type: text/plain -->
+<!--X-Reference: 5@example.org -->
+<!--X-Reference: 6@example.org -->
+<!--X-Head-End-->
+<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML//EN">
+<html><head><title>[PATCH] lamp: dim</title></head><body>
+[<a href="1">Date Prev</a>][<a href="2">Date Next</a>]
+<!--X-MsgBody-->
+<!--X-Subject-Header-Begin-->
+<h1>[PATCH] lamp: dim</h1><hr>
+<!--X-Subject-Header-End-->
+<!--X-Head-of-Message-->
+<ul>
+<li><em>To</em>: lamp@xxxxxxxxxxx</li>
+<li><em>Subject</em>: [PATCH] lamp: dim</li>
+<li><em>From</em>: Nora Finch &lt;<a href="x">nora@xxxxxxxxxxx</a>&gt;</li>
+<li><em>Date</em>: Thu, 8 Jun 2023 09:06:05 +0200</li>
+</ul>
+<!--X-Head-of-Message-End-->
+<!--X-Head-Body-Sep-Begin--><hr><!--X-Head-Body-Sep-End-->
+<!--X-Body-of-Message-->
+<pre>Dim.
+
+diff --git a/lamp.c b/lamp.c
+-	a &lt; b
+</pre>
+<p><strong>Attachment:
+<a href="pgp0.pgp"><tt>signature.asc</tt></a></strong><br>
+<em>Description:</em> application/pgp-signature</p>
+<!--X-Body-of-Message-End-->
+<!--X-MsgBody-End-->
+<ul><li><em>From</em>: somebody else</li></ul>
+</body></html>
+"""
+
+PLAIN = """<html><body>
+[<a href="p">Date Prev</a>][<a href="n">Date Next</a>][<a href="i">Thread Index</a>]
+<h1>[PATCH] lamp: dim</h1>
+<ul>
+<li><em>Subject</em>: [PATCH] lamp: dim</li>
+<li><em>From</em>: Nora Finch &lt;nora@xxxxxxxxxxx&gt;</li>
+<li><em>Date</em>: Thu, 8 Jun 2023 09:06:05 +0200</li>
+<li><em>Message-id</em>: &lt;7@xxxxxxxxxxx&gt;</li>
+</ul>
+<hr>
+<pre>
+Dim.
+</pre>
+<hr>
+<ul><li><em>From</em>: the next mail</li></ul>
+</body></html>
+"""
+
+
+def test_a_page_with_all_marks() -> None:
+    """Headers from the list, ids from the comments, the body from between its marks."""
+    form = detect(FULL.encode())
+    assert form is not None
+    assert (form.name, form.fidelity_of(b"")) == ("mhonarc-html", "masked")
+    made = read_mhonarc(page(FULL, form.name))
+    assert made.get("to") == "lamp@xxxxxxxxxxx"
+    assert made.get("subject") == "[PATCH] lamp: dim"
+    assert made.get("date") == "Thu, 8 Jun 2023 09:06:05 +0200"
+    assert made.get("message-id") == "<7-a@example.org>"
+    assert made.get("references") == "<5@example.org> <6@example.org>"
+    assert made.parts[0].text == "Dim.\n\ndiff --git a/lamp.c b/lamp.c\n-	a < b\n"
+
+
+def test_the_hidden_address_is_better_than_a_masked_one() -> None:
+    """X-From-R13 has the address that the page masks."""
+    made = read_mhonarc(page(FULL, "mhonarc-html"))
+    assert made.get_all("from") == ["Mora Finch <nora@example.org>"]
+
+
+def test_attachments_are_listed() -> None:
+    """The paragraph that links one is no text of the mail."""
+    (found,) = read_mhonarc(page(FULL, "mhonarc-html")).attachments
+    assert (found.filename, found.href) == ("signature.asc", "pgp0.pgp")
+    assert found.content_type == "application/pgp-signature"
+
+
+def test_a_page_without_marks() -> None:
+    """A site's template may drop the comments; a masked id names nothing."""
+    form = detect(PLAIN.encode())
+    assert form is not None
+    assert form.name == "mhonarc-html"
+    made = read_mhonarc(page(PLAIN, form.name))
+    assert made.headers == [
+        ("Subject", "[PATCH] lamp: dim"),
+        ("From", "Nora Finch <nora@xxxxxxxxxxx>"),
+        ("Date", "Thu, 8 Jun 2023 09:06:05 +0200"),
+    ]
+    assert made.parts[0].text == "Dim.\n"
+
+
+def test_a_page_with_lines_for_headers() -> None:
+    """lkml.iu.edu writes them without a list."""
+    text = """<html><body><!--X-Subject: lamp: dim --><!--X-Head-End-->
+<h1>lamp: dim</h1><!--X-Head-of-Message-->
+<b>From:</b> Nora Finch<br><b>Date:</b> Thu Jun 08 2023 - 03:06:05 EST<br>
+<!--X-Head-of-Message-End--><!--X-Body-of-Message--><pre>Dim.</pre>
+<!--X-Body-of-Message-End--></body></html>"""
+    made = read_mhonarc(page(text, "mhonarc-html"))
+    assert dict(made.headers) == {
+        "Subject": "lamp: dim",
+        "From": "Nora Finch",
+        "Date": "Thu Jun 08 2023 - 03:06:05 EST",
+    }
+
+
+def test_a_page_with_classes() -> None:
+    """mail-archive.com marks header and body by class."""
+    text = """<html><body><h1><span class="subject"><a>lamp: dim</a></span></h1>
+<p><span class="sender pipe"><a>Nora Finch</a></span>
+<span class="date"><a>Thu, 08 Jun 2023 00:06:05 -0700</a></span></p>
+<div class="msgBody"><p>Dim.</p><pre>diff --git a/l b/l
+</pre></div><div class="msgButtons">Reply</div></body></html>"""
+    form = detect(text.encode())
+    assert form is not None
+    assert form.name == "mhonarc-html"
+    made = read_mhonarc(page(text, form.name))
+    assert made.headers == [
+        ("Subject", "lamp: dim"),
+        ("From", "Nora Finch"),
+        ("Date", "Thu, 08 Jun 2023 00:06:05 -0700"),
+    ]
+    assert made.parts[0].text == "Dim.\ndiff --git a/l b/l\n"
+
+
+@pytest.mark.parametrize(("hidden", "shown"), [("NZ[", "@L M"), ("nopqN", "abcd@")])
+def test_the_rotation_hides_the_at_sign(hidden: str, shown: str) -> None:
+    """The capitals rotate with their two neighbours, the small letters alone."""
+    assert rot13(hidden) == shown.replace(" ", "")
+    assert rot13(rot13(hidden)) == hidden
+
+
+def test_an_index_is_no_message() -> None:
+    """A thread index lists mails and has none."""
+    form = detect(b"<!-- MHonArc v2.6.19 --><html><title>lamp: Thread Index</title><ul><li>x</ul>")
+    assert form is not None
+    assert form.name == "index-page"
