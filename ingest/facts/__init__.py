@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from patchlore.ingest.facts import (
+    applied,
     bugs,
+    compilers,
     cves,
     dependencies,
     fixes,
@@ -35,4 +37,6 @@ FINDERS: tuple[Callable[[Context], None], ...] = (
     notices.find,
     reports.find,
     mentions.find,
+    applied.find,
+    compilers.find,
 )
