@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+from msgspec import Struct, field
+
 from patchlore.index.engine import Document
 from patchlore.index.words import BREAK, message_id_words, words, words_with_breaks
 from patchlore.ingest.message import (
@@ -16,19 +19,43 @@ from patchlore.ingest.message import (
     KIND_HUNK,
     KIND_QUOTED,
     KIND_REMOVED,
+    Attachment,
+    FileChange,
     Message,
+    Person,
 )
 
-# Lines of a diff by field. What "diff --git", "---" and "+++" say is in dfn.
+# Lines of a diff by field.
 _CODE = {KIND_ADDED: "dfb", KIND_REMOVED: "dfa", KIND_CONTEXT: "dfctx", KIND_HUNK: "dfhh"}
-_SKIPPED = frozenset((KIND_DIFF, KIND_BINARY, KIND_CUT))
+_SKIPPED = frozenset((KIND_BINARY, KIND_CUT))
 _QUOTED = frozenset((KIND_QUOTED, KIND_FOREIGN))
 
 _quote_marks = re.compile(r"[ \t]*(?:[>|][ \t]?)+").match
 _hunk_ranges = re.compile(r"@{2,8}[^@\n]{0,200}@{2,8}").match
 
 
-def make_document(number: int, message: Message) -> Document:
+class Searched(Struct, kw_only=True):
+    """The part of a Message that is searched: decoding only this is several times faster."""
+
+    message_id: str | None = None
+    message_id_aliases: list[str] = []
+    subject: str | None = None
+    from_: Person | None = field(default=None, name="from")
+    body: str = ""
+    line_kinds: str = ""
+    files: list[FileChange] = []
+    attachments: list[Attachment] = []
+
+
+_decode = msgspec.msgpack.Decoder(Searched).decode
+
+
+def decode_searched(facts: bytes | msgspec.Raw) -> Searched:
+    """Return the searched part of a Message that is encoded in an archive."""
+    return _decode(facts)
+
+
+def make_document(number: int, message: Message | Searched) -> Document:
     """Return the document for MESSAGE.
 
     ``own`` is what the author wrote except the diff; ``head`` what a bare word
@@ -42,26 +69,31 @@ def make_document(number: int, message: Message) -> Document:
         "head": _head(message),
         "dfn": words_with_breaks("\n".join(_paths(message))),
     }
-    for field in _CODE.values():
-        fields[field] = words_with_breaks(texts[field])
+    for name in _CODE.values():
+        fields[name] = words_with_breaks(texts[name])
     return Document(number, fields)
 
 
-def _texts(message: Message) -> dict[str, str]:
+def _texts(message: Message | Searched) -> dict[str, str]:
     """The text of each field; a line end stands where no phrase may go on."""
     own: list[str] = []
     quoted: list[str] = []
-    code: dict[str, list[str]] = {field: [] for field in _CODE.values()}
+    code: dict[str, list[str]] = {name: [] for name in _CODE.values()}
     last: list[str] | None = None
     for line, kind in zip(message.body.split("\n"), message.line_kinds, strict=False):
-        field = _CODE.get(kind)
-        if field is not None:
-            code[field].append(_code_line(line, kind))
+        name = _CODE.get(kind)
+        if name is not None:
+            code[name].append(_code_line(line, kind))
             last = None
             continue
         if kind in _SKIPPED:
             last = None
             continue
+        if kind == KIND_DIFF:
+            line = _diff_line(line)
+            if not line:
+                last = None
+                continue
         runs = quoted if kind in _QUOTED else own
         if runs is not last and runs:
             runs.append(BREAK)
@@ -70,7 +102,7 @@ def _texts(message: Message) -> dict[str, str]:
             marks = _quote_marks(line)
             line = line[marks.end() :] if marks else line
         runs.append(line)
-    texts = {field: "\n".join(lines) for field, lines in code.items()}
+    texts = {name: "\n".join(lines) for name, lines in code.items()}
     texts["own"] = " ".join(own)
     texts["quoted"] = " ".join(quoted)
     return texts
@@ -83,7 +115,14 @@ def _code_line(line: str, kind: str) -> str:
     return line[1:]
 
 
-def _head(message: Message) -> list[str]:
+def _diff_line(line: str) -> str:
+    """What a header line of a diff says beyond paths and blobs, as lore has it: "new file mode"."""
+    if line.startswith(("index ", "--- ", "+++ ")):
+        return ""
+    return "diff git" if line.startswith("diff --git ") else line
+
+
+def _head(message: Message | Searched) -> list[str]:
     found = [
         word
         for mid in (message.message_id, *message.message_id_aliases)
@@ -100,7 +139,7 @@ def _head(message: Message) -> list[str]:
     return found + words_with_breaks("\n".join(texts))
 
 
-def _paths(message: Message) -> list[str]:
+def _paths(message: Message | Searched) -> list[str]:
     paths: dict[str, None] = {}
     for file in message.files:
         paths[file.path] = None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from patchlore.index.database import ENGINES, FOLDER, IndexDatabase, database_path
-from patchlore.index.document import make_document
+from patchlore.index.document import decode_searched, make_document
 from patchlore.index.engine import EngineWriter
 from patchlore.index.errors import DamagedIndex, IndexingError
 from patchlore.index.sqlite_engine import SqliteEngine
@@ -136,7 +136,8 @@ def _add(archive: Archive, database: IndexDatabase, writer: EngineWriter, messag
     generation = 0
     while database.code.has(message + generation * GENERATION):
         generation += 1
-    document = make_document(message + generation * GENERATION, archive.message(message))
+    searched = decode_searched(archive.content(message).facts)
+    document = make_document(message + generation * GENERATION, searched)
     database.code.add(document)
     writer.add(document)
     for words in document.fields.values():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from patchlore.index.document import decode_searched
 from patchlore.index.errors import DamagedIndex, QueryError
 from patchlore.index.facts import FactError, Facts
 from patchlore.index.query import (
@@ -340,7 +341,8 @@ class Searcher:
             if isinstance(leaf, Text) and _is_text(leaf):
                 words |= text.words_meant(leaf.text, leaf.quoted)
         for hit in hits:
-            hit.snippet = make_snippet(self._archive.message(hit.message), words)
+            searched = decode_searched(self._archive.content(hit.message).facts)
+            hit.snippet = make_snippet(searched, words)
 
 
 class _Found(Struct):

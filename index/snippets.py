@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
+from patchlore.index.document import Searched
 from patchlore.index.words import word_spans
 from patchlore.ingest.message import (
     KIND_ADDED,
@@ -53,7 +54,7 @@ class Snippet(Struct, frozen=True):
     marks: tuple[tuple[int, int], ...] = ()
 
 
-def make_snippet(message: Message, words: Collection[str]) -> Snippet | None:
+def make_snippet(message: Message | Searched, words: Collection[str]) -> Snippet | None:
     """Return the best line of MESSAGE with one of WORDS, or None when no line has any.
 
     A word with ``*`` at its end is the beginning of words. The author's own

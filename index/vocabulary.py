@@ -53,7 +53,10 @@ class Vocabulary:
         for word in new:
             if is_english(word):
                 self._stems.append((stem(word), word))
-            elif "_" in word:
+                continue
+            if word.endswith("'s"):
+                self._stems.append((stem(word), word))
+            if "_" in word:
                 self._parts += [(part, word) for part in set(parts(word))]
 
     def flush(self) -> None:
@@ -67,8 +70,6 @@ class Vocabulary:
 
     def kin(self, word: str) -> tuple[str, ...]:
         """All words that share the stem of WORD, itself included."""
-        if not is_english(word):
-            return (word,)
         rows = self.connection.execute("SELECT word FROM stem WHERE stem = ?", (stem(word),))
         return tuple({word, *(row[0] for row in rows)})
 

@@ -96,13 +96,13 @@ def is_english(word: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """The stem of an English WORD (Snowball's English, which Xapian uses); others are their own.
+    """The stem of a WORD of English (Snowball's, which Xapian uses); others lose only "'s".
 
-    >>> stem("randomized"), stem("copy_to_users")
-    ('random', 'copy_to_users')
+    >>> stem("randomized"), stem("copy_to_users"), stem("refcount_t's")
+    ('random', 'copy_to_users', 'refcount_t')
     """
     if not is_english(word):
-        return word
+        return word.removesuffix("'s")
     porter2: Any = import_module("whoosh.lang.porter2")
     return str(porter2.stem(word))
 
