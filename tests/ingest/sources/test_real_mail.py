@@ -54,7 +54,8 @@ def test_pages_of_archives(tmp_path: Path) -> None:
     """120 openwall pages, 5 of them lists of days; pipermail's months have a From line a mail."""
     with tarfile.open(CORPORA / "archive-pages.tar.xz") as tar:
         tar.extractall(tmp_path, filter="data")
-    raws, problems, marks = read(tmp_path / "synthetic-openwall")
+    (folder,) = tmp_path.rglob("synthetic-openwall")
+    raws, problems, marks = read(folder)
     assert Counter(raw.source.format for raw in raws) == {"openwall-html": 115}
     assert len(marks) == 120
     assert not problems
