@@ -70,8 +70,10 @@ class Text:
         return len(self.lines)
 
     def line_kinds(self) -> str:
-        """The kinds as one string, a character a line."""
-        return "" if self.flat else self.kinds.decode("ascii")
+        """The kinds as one string, a character for each line of ``body``."""
+        if self.flat:  # one line, whatever it was cut into
+            return m.KIND_PROSE if self.body else ""
+        return self.kinds.decode("ascii")
 
 
 def text_of(mail: Mail) -> Text:
