@@ -16,6 +16,7 @@ from patchlore.commands.common import (
     print_json,
     print_json_lines,
     print_lines,
+    terminal_width,
 )
 
 if TYPE_CHECKING:
@@ -186,8 +187,8 @@ def bug_lines(dossier: BugDossier) -> Iterator[str]:
 
 
 def _hit_lines(hit: Hit, style: Style) -> Iterator[str]:
-    from patchlore.commands.lines import brief_lines, proof_line
-    from patchlore.kb.text import printable
+    from patchlore.commands.lines import brief_lines
+    from patchlore.kb.text import printable, shorten
     from patchlore.kb.versions import short_name
 
     yield from brief_lines(hit.message, style)
@@ -199,11 +200,11 @@ def _hit_lines(hit: Hit, style: Style) -> Iterator[str]:
     if hit.fixes:
         yield f"  fixes {', '.join(hit.fixes)}"
     for place in hit.places:
-        if place.text is None:
-            yield style.proof(f"    {place.place}")
-        else:
-            text = f"{place.place}: {printable(place.text).strip()}"
-            yield proof_line(style, hit.message.key, place.line, text, place.confidence)
+        where = "header" if not place.line else f"line {place.line}"
+        sure = "" if place.confidence == "certain" else f" ({place.confidence})"
+        text = f": {printable(place.text).strip()}" if place.text else ""
+        line = f"    {where}, {place.place}{sure}{text}"
+        yield style.proof(shorten(line, 2 * terminal_width()))
 
 
 def commit_object(dossier: CommitDossier) -> dict[str, Any]:
@@ -271,7 +272,7 @@ def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[st
 
 
 def _naming_lines(namings: list[Naming], style: Style) -> Iterator[str]:
-    from patchlore.commands.lines import brief_lines, proof_line
+    from patchlore.commands.lines import brief_line, proof_line
 
     words = None
     for naming in namings:
@@ -279,7 +280,7 @@ def _naming_lines(namings: list[Naming], style: Style) -> Iterator[str]:
             words = naming.words
             yield ""
             yield style.head(words)
-        yield from brief_lines(naming.message, style, "  ")
+        yield brief_line(naming.message, "  ")
         yield proof_line(
             style, naming.message.key, naming.line, naming.text or naming.sha, naming.confidence
         )

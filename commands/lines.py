@@ -8,15 +8,16 @@ from patchlore.kb.reading import Brief
 from patchlore.kb.text import day, printable, proof, shorten
 
 
-def brief_lines(brief: Brief, style: Style, indent: str = "") -> list[str]:
-    """Return a message as two lines: date, kind, sender, subject; its Message-ID."""
-    width = terminal_width()
+def brief_line(brief: Brief, indent: str = "") -> str:
+    """Return a message as a line: date, kind, sender, subject."""
     sender = printable(brief.sender) or "(no sender)"
     head = f"{indent}{day(brief.timestamp)}  {brief.kind}, {sender}: "
-    return [
-        shorten(head + (printable(brief.subject) or "(no subject)"), width),
-        style.proof(f"{indent}  <{printable(brief.key)}>"),
-    ]
+    return shorten(head + (printable(brief.subject) or "(no subject)"), terminal_width())
+
+
+def brief_lines(brief: Brief, style: Style, indent: str = "") -> list[str]:
+    """Return a message as two lines: as in a list, and its Message-ID."""
+    return [brief_line(brief, indent), style.proof(f"{indent}  <{printable(brief.key)}>")]
 
 
 def proof_line(

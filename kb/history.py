@@ -183,6 +183,8 @@ def _event(row: Sequence[object], tree: str) -> Event:
         kind = {"added": "queued", "failed": "failed", "review": "review"}[str(notice)]
     elif relation == "request":
         kind = "nominated"
+    elif round_ and is_patch:  # a patch under the cover of a review round
+        kind = "review"
     else:
         kind = "autosel" if " AUTOSEL " in str(prefixes) else "posted"
     sure = CONFIDENCES[int(str(confidence))]

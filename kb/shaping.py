@@ -7,46 +7,10 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from patchlore.ingest.addresses import parse_address
-from patchlore.ingest.message import (
-    CONFIDENCES,
-    KIND_ADDED,
-    KIND_CONTEXT,
-    KIND_FOREIGN,
-    KIND_QUOTED,
-    KIND_REMOVED,
-    Confidence,
-    Evidence,
-    FileChange,
-    Message,
-    Person,
-)
+from patchlore.ingest.message import FileChange, Message, Person
 from patchlore.kb.merge import PersonKey, body_hash, person_key, title_hash
+from patchlore.kb.referring import MAX_TEXT, FoundAt, Row, bug_rows, commit_rows
 from patchlore.kb.versions import intervals, rank, tree_name
-
-#: Evidence is shown in one line; a flattened mail's "line" is the whole mail.
-MAX_TEXT = 300
-
-#: How much a place proves; the order of `bug_ref.strength`.
-PLACES = {
-    "trailer": 0,
-    "subject": 0,
-    "diff-added": 1,
-    "diff-removed": 1,
-    "body": 2,
-    "quoted": 3,
-    "diff-context": 4,
-}
-
-_PLACE_OF_KIND = {
-    KIND_ADDED: "diff-added",
-    KIND_REMOVED: "diff-removed",
-    KIND_CONTEXT: "diff-context",
-    KIND_QUOTED: "quoted",
-    KIND_FOREIGN: "quoted",
-}
-
-
-Row = tuple[object, ...]
 
 
 class Shaped(Struct, kw_only=True):
@@ -99,7 +63,7 @@ HEAD_SIZE = HEAD.count(",") + 1
 
 def shape(message: Message) -> Shaped:
     """Return the rows of a message."""
-    evidence = _Evidence(message)
+    evidence = FoundAt(message)
     title, text = title_hash(message.clean_subject), body_hash(message)
     tags, notice = message.subject_tags, message.notification
     regression = message.regression
@@ -164,8 +128,8 @@ def shape(message: Message) -> Shaped:
             if _trailer_person(trailer.key.lower(), trailer.value) is None
         ],
         lists=list(dict.fromkeys(message.lists)),
-        commits=list(_commits(message, evidence)),
-        bugs=list(_bugs(message, evidence)),
+        commits=list(commit_rows(message, evidence)),
+        bugs=list(bug_rows(message, evidence)),
         links=list(_links(message)),
         files=list(_files(message)),
         trees=list(dict.fromkeys(_trees(message))),
@@ -185,44 +149,6 @@ def shape(message: Message) -> Shaped:
             for position, item in enumerate(message.defects)
         ],
     )
-
-
-class _Evidence:
-    """The evidence of a message by fact, to put the line that proves it into its row."""
-
-    def __init__(self, message: Message) -> None:
-        self._by_fact: dict[str, list[Evidence]] = {}
-        for item in message.evidence:
-            self._by_fact.setdefault(item.fact, []).append(item)
-        self._kinds = message.line_kinds
-
-    def of(self, value: str, *facts: str) -> Evidence | None:
-        """Return the evidence for ``value`` under the first of ``facts`` that has any."""
-        for fact in facts:
-            items = self._by_fact.get(fact, ())
-            for item in items:
-                if item.value == value:
-                    return item
-            for item in items:
-                if value in item.value.lower() or value in item.text.lower():
-                    return item
-        return None
-
-    def all_of(self, value: str, *facts: str) -> list[Evidence]:
-        """Return each evidence for ``value`` under ``facts``."""
-        return [
-            item for fact in facts for item in self._by_fact.get(fact, ()) if item.value == value
-        ]
-
-    def place(self, item: Evidence) -> str | None:
-        """Return the place of a diff or a quotation where the evidence stands."""
-        if not 0 < item.line <= len(self._kinds):
-            return None
-        return _PLACE_OF_KIND.get(self._kinds[item.line - 1])
-
-
-def _confidence(confidence: Confidence) -> int:
-    return CONFIDENCES.index(confidence)
 
 
 def _sha(sha: str | None) -> str | None:
@@ -267,168 +193,6 @@ def _given(text: str) -> tuple[str, PersonKey | None]:
     """A tag that a reviewer gives: ``Reviewed-by: Ada Quill <ada@example.org>``."""
     key, _, value = text.partition(":")
     return key.strip().lower(), _trailer_person(key.strip().lower(), value.strip())
-
-
-def _commits(message: Message, evidence: _Evidence) -> Iterable[Row]:
-    position = 0
-    seen: set[tuple[str, str]] = set()
-
-    def row(
-        relation: str,
-        sha: str | None,
-        facts: tuple[str, ...],
-        *,
-        subject: str | None = None,
-        form: str | None = None,
-        kind: str | None = None,
-        tree: str | None = None,
-        quoted: bool = False,
-    ) -> Iterable[Row]:
-        nonlocal position
-        if not sha or (relation, sha) in seen:
-            return
-        sha = sha.lower()
-        seen.add((relation, sha))
-        found = evidence.of(sha, *facts)
-        yield (
-            relation,
-            position,
-            sha,
-            subject,
-            form,
-            kind,
-            tree,
-            quoted,
-            found.line if found else None,
-            found.rule if found else None,
-            found.text[:MAX_TEXT] if found else None,
-            _confidence(found.confidence) if found else 0,
-        )
-        position += 1
-
-    for ref in message.upstream_refs:
-        yield from row(
-            "upstream",
-            ref.sha,
-            ("upstream_refs", "upstream_commits"),
-            subject=ref.subject,
-            form=ref.form,
-            kind=ref.relation,
-            tree=ref.tree,
-        )
-    for sha in message.upstream_commits:
-        yield from row("upstream", sha, ("upstream_commits",), kind="backport")
-    for relation, refs, fact in (
-        ("fixes", message.fixes, "fixes"),
-        ("fixes-after-cut", message.fixes_after_cut, "fixes_after_cut"),
-        ("suggested-fix", message.suggested_fixes, "suggested_fixes"),
-        ("stable-dep-of", message.stable_dep_of, "stable_dep_of"),
-        ("reverts", message.reverts, "reverts"),
-    ):
-        for commit in refs:
-            yield from row(relation, commit.sha, (fact,), subject=commit.subject)
-    for sha in message.partial_reverts:
-        yield from row("partial-revert", sha, ("partial_reverts", "reverts"))
-    for sha in message.reverted_upstream:
-        yield from row("reverted-upstream", sha, ("reverted_upstream", "reverts"))
-    for note in message.cc_stable:
-        for commit in note.prereqs:
-            yield from row("prerequisite", commit.sha, ("cc_stable",), subject=commit.subject)
-    yield from row("own", message.own_commit, ("own_commit",), subject=message.clean_subject)
-    notice = message.notification
-    for original in (message.original_commit, notice.original_commit if notice else None):
-        yield from row("original", original, ("original_commit", "notification"))
-    yield from row("base", message.base_commit, ("base_commit", "dependencies"))
-    if message.regression is not None:
-        yield from row(
-            "first-bad",
-            message.regression.first_bad_commit,
-            ("regression",),
-            quoted=message.regression.quoted,
-        )
-    for applied in message.applied:
-        yield from row(
-            "applied", applied.sha, ("applied",), subject=applied.title, tree=applied.tree
-        )
-    for mention in message.mentioned_commits:
-        yield from row(
-            "mention",
-            mention.sha,
-            ("mentioned_commits",),
-            subject=mention.subject,
-            kind=mention.relation,
-            quoted=mention.quoted,
-        )
-
-
-def _bugs(message: Message, evidence: _Evidence) -> Iterable[Row]:
-    for bug in message.gcc_prs:
-        found = evidence.all_of(str(bug.number), "gcc_prs")
-        found += [
-            item
-            for item in evidence.all_of(f"{bug.component}/{bug.number}", "gcc_prs")
-            if item not in found
-        ]
-        for place, item in _match_places(bug.where, found, evidence):
-            yield (
-                "gcc",
-                bug.component,
-                bug.number,
-                None,
-                place,
-                PLACES.get(place, PLACES["body"]),
-                item.line if item else None,
-                item.rule if item else None,
-                item.text[:MAX_TEXT] if item else None,
-                _confidence(item.confidence if item else bug.confidence),
-            )
-    for other in message.other_prs:
-        value = str(other.number) if other.number is not None else (other.id or "")
-        item = evidence.of(value.lower(), "other_prs") if value else None
-        place = (evidence.place(item) if item else None) or "body"
-        yield (
-            other.tracker,
-            other.component,
-            other.number,
-            other.id,
-            place,
-            PLACES[place],
-            item.line if item else None,
-            item.rule if item else None,
-            item.text[:MAX_TEXT] if item else None,
-            _confidence(item.confidence) if item else 0,
-        )
-
-
-def _match_places(
-    where: list[str], found: list[Evidence], evidence: _Evidence
-) -> Iterable[tuple[str, Evidence | None]]:
-    """Pair each place of a bug with the first evidence that stands there.
-
-    The kind of a line tells diff and quotation; the line tells the subject; what
-    is left are the author's words, a trailer where its text starts with a key.
-    """
-    left = list(found)
-    for place in where or ["body"]:
-        item = next((item for item in left if _stands_at(item, place, evidence)), None)
-        if item is None:
-            item = left[0] if len(where) == 1 and left else None
-        if item is not None:
-            left.remove(item)
-        yield place, item
-
-
-def _stands_at(item: Evidence, place: str, evidence: _Evidence) -> bool:
-    if place == item.rule or item.rule.endswith(f":{place}"):
-        return True
-    kind = evidence.place(item)
-    if kind is not None or place in ("diff-added", "diff-removed", "diff-context", "quoted"):
-        return kind == place
-    if place == "subject" or item.line == 0:
-        return place == "subject" and item.line == 0
-    key, colon, _ = item.text.partition(":")
-    is_trailer = bool(colon) and " " not in key.strip() and not key.strip().startswith("http")
-    return is_trailer == (place == "trailer")
 
 
 def _links(message: Message) -> Iterable[tuple[int, str, str, str | None]]:
@@ -507,7 +271,7 @@ def _tree_range(message: Message) -> tuple[int, int] | None:
     return max(newest, oldest), min(newest, oldest)
 
 
-def _notes(message: Message, evidence: _Evidence) -> Iterable[Row]:
+def _notes(message: Message, evidence: FoundAt) -> Iterable[Row]:
     ranges = intervals([(note.range, note.text) for note in message.cc_stable])
     for position, (note, interval) in enumerate(zip(message.cc_stable, ranges, strict=True)):
         found = evidence.of((note.text or note.range or "").lower(), "cc_stable")

@@ -55,6 +55,6 @@ def raw_of(made: Message, data: bytes | None = None) -> Raw:
     return Raw(data=data, source=made.source)
 
 
-def tags(tree: str | None = None, **fields: Any) -> SubjectTags:
+def tags(tree: str | list[str] | None = None, **fields: Any) -> SubjectTags:
     """Return the tags of a subject for a stable tree."""
     return SubjectTags(target_tree=tree, **fields)

@@ -1,0 +1,268 @@
+"""Rows of what a message refers to, commits and bugs, each with the line that proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from patchlore.ingest.message import (
+    CONFIDENCES,
+    KIND_ADDED,
+    KIND_CONTEXT,
+    KIND_FOREIGN,
+    KIND_QUOTED,
+    KIND_REMOVED,
+    Evidence,
+    GccBug,
+    Message,
+)
+
+#: Evidence is shown in one line; longer lines are cut around what they prove.
+MAX_TEXT = 300
+
+#: So much of a long line (a flattened mail is one line) is kept on each side.
+_AROUND = 60
+
+Row = tuple[object, ...]
+
+#: How much a place proves; the order of `bug_ref.strength`.
+PLACES = {
+    "trailer": 0,
+    "subject": 0,
+    "diff-added": 1,
+    "diff-removed": 1,
+    "body": 2,
+    "quoted": 3,
+    "diff-context": 4,
+}
+
+_PLACE_OF_KIND = {
+    KIND_ADDED: "diff-added",
+    KIND_REMOVED: "diff-removed",
+    KIND_CONTEXT: "diff-context",
+    KIND_QUOTED: "quoted",
+    KIND_FOREIGN: "quoted",
+}
+
+
+class FoundAt:
+    """The evidence of a message by fact, to put the line that proves it into its row."""
+
+    def __init__(self, message: Message) -> None:
+        """Take a message whose evidence is complete."""
+        self._by_fact: dict[str, list[Evidence]] = {}
+        for item in message.evidence:
+            self._by_fact.setdefault(item.fact, []).append(item)
+        self._message = message
+
+    def of(self, value: str, *facts: str) -> Evidence | None:
+        """Return the evidence for ``value`` under the first of ``facts`` that has any."""
+        for fact in facts:
+            items = self._by_fact.get(fact, ())
+            for item in items:
+                if item.value == value:
+                    return item
+            for item in items:
+                if value in item.value.lower() or value in item.text.lower():
+                    return item
+        return None
+
+    def all_of(self, value: str, fact: str) -> list[Evidence]:
+        """Return each evidence for ``value`` under ``fact``, in order of appearance."""
+        return [item for item in self._by_fact.get(fact, ()) if item.value == value]
+
+    def place(self, item: Evidence) -> str | None:
+        """Return the place of a diff or a quotation where the evidence stands."""
+        kinds = self._message.line_kinds
+        if self._message.flattened or not 0 < item.line <= len(kinds):
+            return None
+        return _PLACE_OF_KIND.get(kinds[item.line - 1])
+
+    def text(self, item: Evidence | None) -> str | None:
+        """Return what to show as proof: the whole line, or what is around it in a long one.
+
+        ``Link: https://gcc.gnu.org/…`` proves more than the number in it.
+        """
+        if item is None:
+            return None
+        if item.line == 0 or item.span is None or len(item.text) > MAX_TEXT:
+            return item.text[:MAX_TEXT]
+        body = self._message.body
+        start = body.rfind("\n", 0, item.span[0]) + 1
+        end = body.find("\n", item.span[1])
+        end = len(body) if end < 0 else end
+        if end - start > MAX_TEXT:
+            start = max(start, item.span[0] - _AROUND)
+            end = min(end, item.span[1] + _AROUND // 2)
+            return f"… {body[start:end]} …"
+        line = body[start:end]
+        # A tag wrapped over two lines is joined in the evidence alone.
+        return line if item.text in line and "\n" not in line else item.text
+
+
+def commit_rows(message: Message, evidence: FoundAt) -> Iterable[Row]:
+    """Yield a row of ``commit_ref`` for each relation to each commit, the strongest first."""
+    position = 0
+    seen: set[tuple[str, str]] = set()
+
+    def row(
+        relation: str,
+        sha: str | None,
+        facts: tuple[str, ...],
+        *,
+        subject: str | None = None,
+        form: str | None = None,
+        kind: str | None = None,
+        tree: str | None = None,
+        quoted: bool = False,
+    ) -> Iterable[Row]:
+        nonlocal position
+        if not sha or (relation, sha) in seen:
+            return
+        sha = sha.lower()
+        seen.add((relation, sha))
+        found = evidence.of(sha, *facts)
+        yield (
+            relation,
+            position,
+            sha,
+            subject,
+            form,
+            kind,
+            tree,
+            quoted,
+            found.line if found else None,
+            found.rule if found else None,
+            evidence.text(found),
+            CONFIDENCES.index(found.confidence) if found else 0,
+        )
+        position += 1
+
+    for ref in message.upstream_refs:
+        yield from row(
+            "upstream",
+            ref.sha,
+            ("upstream_refs", "upstream_commits"),
+            subject=ref.subject,
+            form=ref.form,
+            kind=ref.relation,
+            tree=ref.tree,
+        )
+    for sha in message.upstream_commits:
+        yield from row("upstream", sha, ("upstream_commits",), kind="backport")
+    for relation, refs, fact in (
+        ("fixes", message.fixes, "fixes"),
+        ("fixes-after-cut", message.fixes_after_cut, "fixes_after_cut"),
+        ("suggested-fix", message.suggested_fixes, "suggested_fixes"),
+        ("stable-dep-of", message.stable_dep_of, "stable_dep_of"),
+        ("reverts", message.reverts, "reverts"),
+    ):
+        for commit in refs:
+            yield from row(relation, commit.sha, (fact,), subject=commit.subject)
+    for sha in message.partial_reverts:
+        yield from row("partial-revert", sha, ("partial_reverts", "reverts"))
+    for sha in message.reverted_upstream:
+        yield from row("reverted-upstream", sha, ("reverted_upstream", "reverts"))
+    for note in message.cc_stable:
+        for commit in note.prereqs:
+            yield from row("prerequisite", commit.sha, ("cc_stable",), subject=commit.subject)
+    yield from row("own", message.own_commit, ("own_commit",), subject=message.clean_subject)
+    notice = message.notification
+    for original in (message.original_commit, notice.original_commit if notice else None):
+        yield from row("original", original, ("original_commit", "notification"))
+    yield from row("base", message.base_commit, ("base_commit", "dependencies"))
+    if message.regression is not None:
+        yield from row(
+            "first-bad",
+            message.regression.first_bad_commit,
+            ("regression",),
+            quoted=message.regression.quoted,
+        )
+    for applied in message.applied:
+        yield from row(
+            "applied", applied.sha, ("applied",), subject=applied.title, tree=applied.tree
+        )
+    for mention in message.mentioned_commits:
+        yield from row(
+            "mention",
+            mention.sha,
+            ("mentioned_commits",),
+            subject=mention.subject,
+            kind=mention.relation,
+            quoted=mention.quoted,
+        )
+
+
+def bug_rows(message: Message, evidence: FoundAt) -> Iterable[Row]:
+    """Yield a row of ``bug_ref`` for each place of each bug."""
+    for bug in message.gcc_prs:
+        found = evidence.all_of(str(bug.number), "gcc_prs")
+        for place, item in _match_places(bug, found, evidence):
+            yield _bug_row(evidence, "gcc", bug.component, bug.number, None, place, item, bug)
+    for other in message.other_prs:
+        name = str(other.number) if other.number is not None else (other.id or "")
+        item = evidence.of(f"{other.tracker}:{name}".lower(), "other_prs")
+        place = "subject" if item is not None and item.line == 0 else "body"
+        if item is not None:
+            place = evidence.place(item) or place
+        yield _bug_row(
+            evidence, other.tracker, other.component, other.number, other.id, place, item, None
+        )
+
+
+def _bug_row(
+    evidence: FoundAt,
+    tracker: str,
+    component: str | None,
+    number: int | None,
+    name: str | None,
+    place: str,
+    item: Evidence | None,
+    bug: GccBug | None,
+) -> Row:
+    confidence = item.confidence if item else bug.confidence if bug else "certain"
+    return (
+        tracker,
+        component,
+        number,
+        name,
+        place,
+        PLACES.get(place, PLACES["body"]),
+        item.line if item else None,
+        item.rule if item else None,
+        evidence.text(item),
+        CONFIDENCES.index(confidence),
+    )
+
+
+def _match_places(
+    bug: GccBug, found: list[Evidence], evidence: FoundAt
+) -> Iterable[tuple[str, Evidence | None]]:
+    """Pair each place of a bug with the first evidence that stands there.
+
+    Both are in order of appearance, so as many sightings as places belong
+    together one by one.  Otherwise the kind of a line tells diff and quotation,
+    the line the subject, and a key before a colon a trailer.
+    """
+    where = bug.where or ["body"]
+    if len(where) == len(found):
+        yield from zip(where, found, strict=True)
+        return
+    left = list(found)
+    for place in where:
+        item = next((item for item in left if _stands_at(item, place, evidence)), None)
+        if item is None and len(where) == 1 and left:
+            item = left[0]
+        if item is not None:
+            left.remove(item)
+        yield place, item
+
+
+def _stands_at(item: Evidence, place: str, evidence: FoundAt) -> bool:
+    kind = evidence.place(item)
+    if kind is not None or place in ("diff-added", "diff-removed", "diff-context", "quoted"):
+        return kind == place
+    if place == "subject" or item.line == 0:
+        return place == "subject" and item.line == 0
+    key, colon, _ = (evidence.text(item) or "").partition(":")
+    is_trailer = bool(colon) and " " not in key.strip() and not key.strip().startswith("http")
+    return is_trailer == (place == "trailer")
