@@ -9,6 +9,7 @@ maintainers' review preambles, signatures, lists' footers.
 from __future__ import annotations
 
 import re
+from itertools import chain, pairwise
 
 from msgspec import Struct
 
@@ -53,6 +54,8 @@ _MODE = re.compile(
 _DASHES = re.compile(r"-{6,}\s*$")
 _VERSION_LINE = re.compile(r"\d+\.\d+[\w.+-]*(?: \(.*\))?\s*$")
 _TIP = re.compile(r"The following commit has been merged into the (\S+) branch of (\S+?):?\s*$")
+#: Red Hat: the backporter's text, below it the upstream commit as git show prints it.
+_STATUS = re.compile(r"upstream[ -]status\s*:", re.I)
 _SHOW_HEADER = re.compile(r"(?:Author|Date|AuthorDate|Commit|CommitDate|Merge|commit):? ")
 
 
@@ -95,8 +98,9 @@ def read_layout(text: Text, patches: list[FilePatch] | None = None) -> Layout:
     start = _find_message_start(text, layout, first_diff)
     start = _read_in_body_headers(text, layout, start)
     _find_message_end(text, layout, start, first_diff)
+    later = _find_later_messages(text, layout)
     _mark_tails(text)
-    _collect(text, layout)
+    _collect(text, layout, later)
     return layout
 
 
@@ -167,6 +171,9 @@ def _find_message_start(text: Text, layout: Layout, first_diff: int) -> int:
         elif char == "c" and first_diff >= 0 and layout.carried_at < 0:
             match = _GIT_SHOW.match(line)
             if match and lines[index + 1 : index + 2] and lines[index + 1].startswith("Author: "):
+                if any(_STATUS.match(above) for above in lines[max(start, index - 30) : index]):
+                    _mark_shown_upstream(text, layout, index)
+                    continue
                 layout.carried_at, layout.carried_commit = index, match[1]
                 start = _read_git_show(text, layout, index)
         elif char in "-8>%✂" and ("8<" in line or ">8" in line or "✂" in line):
@@ -239,6 +246,15 @@ def _read_git_show(text: Text, layout: Layout, index: int) -> int:
         after += 1
     layout.indent = 4
     return after
+
+
+def _mark_shown_upstream(text: Text, layout: Layout, index: int) -> None:
+    """An upstream commit shown inside a backport's message: its headers are not the patch's."""
+    after = index + 1
+    while after < len(text.lines) and _SHOW_HEADER.match(text.lines[after]):
+        text.kinds[after] = HEADER
+        after += 1
+    layout.indent = 4
 
 
 def _read_in_body_headers(text: Text, layout: Layout, start: int) -> int:
@@ -343,6 +359,58 @@ def _find_message_end(text: Text, layout: Layout, start: int, first_diff: int) -
                 kinds[index] = NOTE
 
 
+def _find_later_messages(text: Text, layout: Layout) -> list[tuple[int, int]]:
+    """Commit messages of further patches in the same mail: line ranges, start and end.
+
+    People attach a backport for each tree ("0001-….patch" for 5.4 and for
+    4.19), or paste one format-patch below the other.
+    """
+    found: list[tuple[int, int]] = []
+    for above, below in pairwise(layout.patches):
+        start = _later_start(text, above.end, below.start)
+        if start < 0:
+            continue
+        start = _mark_headers(text, start, below.start)
+        end = below.start
+        for index in range(start, below.start):
+            if text.kinds[index] == PROSE and text.lines[index].rstrip() == "---":
+                text.kinds[index] = CUT
+                text.kinds[index + 1 : below.start] = bytes(
+                    NOTE if kind == PROSE else kind for kind in text.kinds[index + 1 : below.start]
+                )
+                end = index
+                break
+        found.append((start, end))
+    return found
+
+
+def _later_start(text: Text, start: int, end: int) -> int:
+    """Where between two diffs a further patch begins with headers of its own, or -1."""
+    for index in range(start, end):
+        line = text.lines[index]
+        if line[:1] in "F>" and text.kinds[index] == PROSE and _FORMAT_PATCH.match(line):
+            return index
+    for first, _end, part in text.parts:
+        if start <= first < end and part.is_attachment:
+            index = first
+            while index < end and not text.lines[index].strip():
+                index += 1
+            if index < end and _IN_BODY.match(text.lines[index]):
+                return index
+    return -1
+
+
+def _mark_headers(text: Text, index: int, limit: int) -> int:
+    """Mark a further patch's header block; return the line below it."""
+    while index < limit and text.lines[index].strip():
+        line = text.lines[index]
+        if not (_FORMAT_PATCH.match(line) or _IN_BODY.match(line) or _other_header(line)):
+            break
+        text.kinds[index] = HEADER
+        index += 1
+    return index
+
+
 def _mark_tails(text: Text) -> None:
     """Diffstats, signatures and footers among what is still prose or notes."""
     lines, kinds = text.lines, text.kinds
@@ -387,10 +455,11 @@ def _is_footer(lines: list[str], index: int) -> bool:
     return line.startswith(("To unsubscribe from this", "You received this message because"))
 
 
-def _collect(text: Text, layout: Layout) -> None:
+def _collect(text: Text, layout: Layout, later: list[tuple[int, int]]) -> None:
     """The message's and the notes' lines, ready for the facts."""
     indent = " " * layout.indent
-    for index in range(layout.message_start, layout.message_end):
+    ranges = [(layout.message_start, layout.message_end), *later]
+    for index in chain.from_iterable(range(start, end) for start, end in ranges):
         if text.kinds[index] == PROSE:
             line = text.lines[index]
             if indent and line.startswith(indent):

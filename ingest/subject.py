@@ -23,6 +23,8 @@ _GROUP = re.compile(r"\s*\[([^\[\]]*)\]\s*")
 _OPEN = re.compile(r"\s*\[\s*(?=patch)", re.I)
 _PATCH_WORD = re.compile(r"patch(es|set)?[-_:]*", re.I)
 _COUNTER = re.compile(r"#?(\d{1,4})/(\d{1,4})")
+#: "PATCH3/5" holds one, "5.10/5.15" does not.
+_HOLDS_COUNTER = re.compile(r"(?<![\d.])\d{1,4}/\d{1,4}(?![\d.])")
 _VERSION = re.compile(r"v(?:er)?\.?(\d{1,3})(\.\d{1,2})?", re.I)
 _GLUED_VERSION = re.compile(r"([A-Za-z]+?)[-_]?v(\d{1,2})", re.I)
 _TREE = re.compile(
@@ -184,7 +186,7 @@ def _words(group: str) -> list[str]:
         word = word.strip(":()")
         if not word or word == "/":
             continue
-        if "/" in word and not _COUNTER.search(word) and not _DEVELOPMENT.fullmatch(word):
+        if "/" in word and not _HOLDS_COUNTER.search(word) and not _DEVELOPMENT.fullmatch(word):
             words.extend(part for part in word.split("/") if part)
         else:
             words.append(word)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from patchlore.ingest.facts.context import Context
 from patchlore.ingest.message import CommitMention
@@ -17,8 +18,12 @@ _NAMED = re.compile(
 _TITLED = re.compile(
     r"(?<![0-9a-zA-Z@_./=-])([0-9a-f]{8,40})[ \t]*\([ \t]*[\"'“](.{1,200}?)[\"'”][ \t]*\)"
 )
+#: Ubuntu: the commit that broke it ("-": unknown) and the one that fixes it.
+_BREAK_FIX = re.compile(
+    r"[ \t]{0,2}break-fix:[ \t]*(-|[0-9a-f]{7,40})[ \t]+(-|[0-9a-f]{7,40})\s*$", re.I
+)
 #: A line without one of these names no commit that anybody would look up.
-_SIGN = re.compile(r"commit|sha1|changeset|\(\"")
+_SIGN = re.compile(r"commit|sha1|changeset|\(\"|break-fix:")
 _INTRODUCED = re.compile(
     r"introduced|caused by|bisect|regress|since commit|broke|first bad|culprit|after commit|exposed by",
     re.I,
@@ -45,22 +50,33 @@ def find(context: Context) -> None:
         if kind in _NO_PROSE:
             continue
         quoted = chr(kind) in "qo"
-        for pattern in (_NAMED, _TITLED):
-            for match in pattern.finditer(line):
-                sha = match[1].lower()
-                number = context.text.line_number(index)
-                if sha.isdigit() or (number, sha) in known or (sha, quoted) in seen:
-                    continue
-                relation = _relation(line)
-                title = " ".join(match[2].split()) if match[2] else None
-                mention = CommitMention(sha=sha, subject=title, relation=relation, quoted=quoted)
-                seen[sha, quoted] = mention
-                confidence = "low" if quoted else "medium"
-                context.note(
-                    "mentioned_commits", sha, index, f"prose-{relation}", text=match[0],
-                    confidence="low" if confidence == "low" else "medium",
-                )  # fmt: skip
+        number = context.text.line_number(index)
+        for sha, title, relation, text in _named(line):
+            if sha.isdigit() or (number, sha) in known or (sha, quoted) in seen:
+                continue
+            seen[sha, quoted] = CommitMention(
+                sha=sha, subject=title, relation=relation, quoted=quoted
+            )
+            context.note(
+                "mentioned_commits", sha, index, f"prose-{relation}", text=text,
+                confidence="low" if quoted else "medium",
+            )  # fmt: skip
     message.mentioned_commits = list(seen.values())
+
+
+def _named(line: str) -> Iterator[tuple[str, str | None, str, str]]:
+    """The commits of a line: hash, title, relation, the words that name it."""
+    pair = _BREAK_FIX.match(line)
+    if pair:
+        for sha, relation in ((pair[1], "introduced-by"), (pair[2], "fixed-by")):
+            if sha != "-":
+                yield sha.lower(), None, relation, sha
+        return
+    relation = _relation(line)
+    for pattern in (_NAMED, _TITLED):
+        for match in pattern.finditer(line):
+            title = " ".join(match[2].split()) if match[2] else None
+            yield match[1].lower(), title, relation, match[0]
 
 
 def _relation(line: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from patchlore.ingest.facts.context import Context
-from patchlore.ingest.message import CommitRef, StableNote
+from patchlore.ingest.message import CommitRef, Dependency, StableNote
 
 _CC = re.compile(r"[ \t]{0,2}cc[ \t]*:[ \t]*(.*)", re.I)
 #: vger.kernel.org as it is, masked by openwall or by spinics, or MARC's spelling.
@@ -22,7 +22,9 @@ _ADDRESS = re.compile(
 _NAME_ONLY = re.compile(r"[\"']?(?:linux-)?stable(?: kernel| team)?[\"']?$", re.I)
 _VERSION = r"(?:linux-)?v?\d+\.\d+(?:\.(?:\d+|x|y|\*))?(?:-rc\d+)?(?:-stable)?"
 _ONE_VERSION = re.compile(rf"\+?{_VERSION}(?:[ \t]*[+-])?", re.I)
-_LIST = re.compile(rf"{_VERSION}\+?(?:[ \t]*(?:,|/|&|and|[ \t])[ \t]*{_VERSION}\+?)+", re.I)
+_LIST = re.compile(
+    rf"{_VERSION}\+?(?:[ \t]*(?:,[ \t]*and\b|,|/|&|and\b|[ \t])[ \t]*{_VERSION}\+?)+", re.I
+)
 _LIST_PART = re.compile(rf"{_VERSION}\+?", re.I)
 _RANGE_TOKEN = re.compile(rf"{_VERSION}[+-]?|[<>=~+.,/-]+|[A-Za-z]+|\S", re.I)
 _RANGE_WORDS = frozenset(
@@ -31,7 +33,12 @@ _RANGE_WORDS = frozenset(
     " prior after linux please apply".split()
 )
 _PREREQ = re.compile(
-    r"(?:([^:#]{1,30}?)[ \t]*:[ \t]*)?([0-9a-f]{7,40})(?![0-9a-z])[ \t]*:?[ \t]*(.*)", re.I
+    r"(?:([^:#]{1,30}?)[ \t]*:[ \t]*)?([0-9a-f]{7,40})(?![0-9a-z])[ \t]*:?[ \t]*(.*)",
+    re.I,
+)
+#: Free text, kept as a comment, that names what has to be there first.
+_DEPENDS = re.compile(
+    r"(?:depends on|requires|needs)[ \t]+(?:commit[ \t]+)?([0-9a-f]{7,40})(?![0-9a-z])", re.I
 )
 _AFTER = re.compile(r"(?:only )?after[ \t]+(.+)", re.I)
 
@@ -74,6 +81,11 @@ def _read(context: Context, index: int, value: str) -> None:
         _merge(message.cc_stable, entry)
         value = entry.range or entry.comment or entry.after or ""
         context.note("cc_stable", value, index, "cc-stable")
+        depends = _DEPENDS.match(entry.comment) if entry.comment else None
+        if depends:
+            sha = depends[1].lower()
+            message.dependencies.append(Dependency(kind="depends-on", value=sha))
+            context.note("dependencies", f"depends-on {sha}", index, "cc-stable")
 
 
 def _note(rest: str) -> str:

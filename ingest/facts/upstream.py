@@ -43,7 +43,7 @@ _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     (
         "bracket-upstream",
         "backport",
-        _form(r"\[[ \t]*upstream[ \t]*:[ \t]*" + _SHA + r"[^\]]{0,200}\]"),
+        _form(r"\[[ \t]*upstream[ \t:]+" + _SHA + r"(?![ \t]+commit\b)[^\]]{0,200}\]"),
     ),
     (
         "bracket-commit-upstream",
@@ -148,7 +148,18 @@ _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         "upstream-status",
         "backport",
         _form(
-            r"upstream-status:[ \t]*backport\b.{0,20}https?://\S{0,300}?(?:id=|h=|commit/)" + _SHA
+            r"upstream[ -]status:[ \t]*backport\b.{0,20}https?://\S{0,300}?(?:id=|h=|commit/)"
+            + _SHA
+        ),
+    ),
+    # Red Hat: "Upstream Status: linux.git commit <sha>".
+    (
+        "upstream-status",
+        "backport",
+        _form(
+            r"upstream[ -]status:[ \t]*(?:[^\s,;]{1,200}[,;]?[ \t]+){0,4}?(?:commit[ \t:]+)?"
+            + _SHA
+            + _NOTE
         ),
     ),
     (
@@ -180,8 +191,21 @@ _NEGATIVE = re.compile(
     re.I,
 )
 _HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,40}(?![0-9A-Za-z])")
-_OPENEULER = re.compile(
-    r"(stable|mainline|hulk|upstream|openeuler|maillist|[\w-]+) inclusion\s*$", re.I
+#: Header blocks of distributions in which a lone "commit <sha>" has a meaning of its own:
+#: openEuler's "stable inclusion", CIQ's "commit-author", Red Hat's "Upstream Status:".
+_BLOCK = re.compile(
+    r"(?:([\w-]{1,30}) inclusion\s*$|(commit-author) \S|(upstream[ -]status)\s*:)", re.I
+)
+#: What a lone "commit <sha>" is in each block; None where it is not the upstream one.
+_BLOCK_FORMS = {
+    "mainline": "openeuler-mainline",
+    "upstream": "openeuler-mainline",
+    "commit-author": "ciq-commit",
+    "upstream status": "upstream-status",
+    "upstream-status": "upstream-status",
+}
+_MAINLINE_TAG = re.compile(
+    r"(?:patch-mainline:[ \t]*|from (?:mainline|linux)-)(v\d+\.\d+(?:\.\d+)?(?:-rc\d+)?)\s*$", re.I
 )
 _CONFIDENCE: dict[str, Confidence] = {"bare-commit": "medium", "bracket-sha": "high", "based-on": "medium",
                                       "backport-request": "high", "bare-upstream": "high"}  # fmt: skip
@@ -192,14 +216,20 @@ _REJECTIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("robots-head", re.compile(r"\s*(?:HEAD commit|git tree|dashboard link|console output|kernel config):", re.I)),
     ("other-tag", re.compile(r"\s*(?:fixes|stable-dep-of|link|closes|message-id|reported-by|in-reply-to|base-commit|prerequisite-[a-z-]+):", re.I)),
     ("url-or-file-name", re.compile(r"[\w.:/@~+-]*upstream[\w.:/@~+?=&;%-]*[/_.?=-][\w.:/@~+?=&;%-]*", re.I)),
-    ("mention", re.compile(r".*\b(?:commit|commits|patch|change|upstream|in|by|with|of|from|see|as|like|and|since|the|fixed|rebase[d]?|merge[d]?|introduced)\b", re.I)),
+    ("mention", re.compile(r".*\b(?:in|by|with|of|from|see|as|like|and|since|the|fixed|rebased?|merged?|introduced)\b", re.I)),
 )  # fmt: skip
+#: Words that a marker is made of; a line with three others is a sentence.
+_MARKER_WORDS = frozenset(
+    "upstream commit commits id sha sha1 patch change mainline linux backport".split()
+)
 
 
 def find(context: Context) -> None:
     """Fill ``upstream_commits``, ``upstream_refs``, ``primary_upstream``, ``not_upstream``, ``unmatched``."""
     lower = context.lower
-    if not any(word in lower for word in ("upstream", "commit", "cherry", "backport", " ]")):
+    if not any(
+        word in lower for word in ("upstream", "commit", "cherry", "backport", "mainline", " ]")
+    ):
         return
     refs: list[tuple[UpstreamRef, int]] = []
     lines = context.message_lines
@@ -211,10 +241,13 @@ def find(context: Context) -> None:
             continue
         if "\xa0" in line:
             line = line.replace("\xa0", " ")
-        opening = _OPENEULER.match(line)
+        opening = _BLOCK.match(line)
         if opening:
-            inclusion = opening[1].lower()
-            continue
+            inclusion = (opening[1] or opening[2] or opening[3]).lower()
+        tag = _MAINLINE_TAG.match(line)
+        if tag and context.message.mainline_tag is None:
+            context.message.mainline_tag = tag[1]
+            context.note("mainline_tag", tag[1], index, "distribution-header")
         ref = _match(line)
         if ref is None and _BROKEN.match(line) and position + 1 < len(lines):
             ref = _match(f"{line.rstrip()} {lines[position + 1][1].strip()}")
@@ -264,11 +297,10 @@ def _match_by_place(
     """Notations that count only where they stand: a lone ``commit <sha>``, ``[ <sha> ]``."""
     bare = _BARE_COMMIT.match(line)
     if bare:
-        if inclusion in ("mainline", "upstream"):
-            return UpstreamRef(sha=bare[1], form="openeuler-mainline")
         if inclusion:
             # "stable inclusion": the sha is the stable tree's, the mainline one stands below.
-            return None
+            form = _BLOCK_FORMS.get(inclusion)
+            return UpstreamRef(sha=bare[1], form=form) if form else None
         if is_first and context.message.is_patch:
             return UpstreamRef(sha=bare[1], form="bare-commit")
     bracket = _BRACKET_SHA.match(line)
@@ -314,6 +346,9 @@ def _report_others(context: Context) -> None:
         if _NEGATIVE.search(line):
             context.reject("upstream_commits", index, "negative", line)
             continue
+        if context.message.is_reply and not context.message.is_patch:
+            context.reject("upstream_commits", index, "reply-without-patch", line)
+            continue
         for rule, pattern in _REJECTIONS:
             if pattern.match(line) or (
                 rule == "url-or-file-name" and "upstream" not in _words(line)
@@ -321,8 +356,16 @@ def _report_others(context: Context) -> None:
                 context.reject("upstream_commits", index, rule, line)
                 break
         else:
+            if _is_sentence(line):
+                context.reject("upstream_commits", index, "mention", line)
+                continue
             number = context.text.line_number(index)
             context.message.unmatched.append(Unmatched(line=number, text=line[:500]))
+
+
+def _is_sentence(line: str) -> bool:
+    """Does the line say more than a marker would?"""
+    return sum(word.isalpha() for word in _words(line) - _MARKER_WORDS) >= 3
 
 
 def _words(line: str) -> set[str]:
