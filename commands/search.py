@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from patchlore.commands.common import (
@@ -109,7 +109,7 @@ def run_search(args: argparse.Namespace) -> int:
         except QueryError as error:
             note(f"patchlore: {error}")
             return 2
-        _write(archive, results, args.format)
+        _write(archive, results, args.format, flat=args.flat)
     for text in results.notes:
         note(f"patchlore: {text}")
     if results.not_indexed and not results.notes:
@@ -140,9 +140,10 @@ def _requote(argument: str) -> str:
     return f'"{argument}"'
 
 
-def _write(archive: Archive, results: Results, form: str) -> None:
+def _write(archive: Archive, results: Results, form: str, *, flat: bool) -> None:
     if form == "ids":
-        print_lines(_one_line(hit.key) for hit in results.hits)
+        # Different mails under one Message-ID are one line.
+        print_lines(dict.fromkeys(_one_line(hit.message_id or hit.key) for hit in results.hits))
     elif form == "json":
         print_json_lines(_as_json(hit) for hit in results.hits)
     elif form == "mbox":
@@ -151,19 +152,36 @@ def _write(archive: Archive, results: Results, form: str) -> None:
         for hit in results.hits:
             write_bytes(mboxrd(archive.raw(hit.message), hit.timestamp))
     else:
-        _write_text(results)
+        _write_text(results, flat=flat)
 
 
-def _write_text(results: Results) -> None:
+def _write_text(results: Results, *, flat: bool) -> None:
     style = Style()
-    for hit in results.hits:
-        print_lines(_text_lines(hit, style))
+    for hit, folded in fold(results.hits) if not flat else ((hit, []) for hit in results.hits):
+        print_lines(_text_lines(hit, folded, style))
     shown = len(results.hits)
     if shown < results.total:
         note(f"{shown:,} of {results.total:,} messages; --limit 0 shows all.")
 
 
-def _text_lines(hit: Hit, style: Style) -> list[str]:
+def fold(hits: Sequence[Hit]) -> list[tuple[Hit, list[Hit]]]:
+    """Return each hit with the other revisions of the same patch, folded into it.
+
+    Revisions have the same title and come from the same address; the first in
+    the order of HITS stands for all.
+    """
+    groups: dict[object, tuple[Hit, list[Hit]]] = {}
+    for hit in hits:
+        is_revision = hit.version is not None and not hit.is_reply and hit.title_hash is not None
+        key: object = (hit.title_hash, hit.email) if is_revision else hit.message
+        if key in groups:
+            groups[key][1].append(hit)
+        else:
+            groups[key] = (hit, [])
+    return list(groups.values())
+
+
+def _text_lines(hit: Hit, folded: Sequence[Hit], style: Style) -> list[str]:
     from patchlore.kb.text import day, printable
 
     who = printable(hit.name or hit.email or "?")
@@ -172,6 +190,10 @@ def _text_lines(hit: Hit, style: Style) -> list[str]:
         f"  {style.head(printable(hit.subject or '(no subject)'))}",
         f"            {style.proof(printable(hit.key))}",
     ]
+    if folded:
+        versions = ", ".join(f"v{other.version} {day(other.timestamp)}" for other in folded[:6])
+        more = f" and {len(folded) - 6} more" if len(folded) > 6 else ""
+        lines.append(f"            {style.proof(f'other revisions: {versions}{more}')}")
     if hit.snippet is not None:
         lines.append(f"            {_marked(hit.snippet, style, printable)}")
     return lines

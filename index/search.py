@@ -52,6 +52,10 @@ class Hit(Struct, kw_only=True):
     name: str | None
     email: str | None
     is_patch: bool
+    is_reply: bool
+    version: int | None
+    #: The same for all revisions of a patch.
+    title_hash: int | None
     score: float | None = None
     snippet: Snippet | None = None
 
@@ -310,7 +314,8 @@ class Searcher:
             row[0]: row
             for row in self._archive.execute(
                 "SELECT id, key, message_id, timestamp, date_iso, subject, sender_name,"
-                " coalesce(nullif(sender_email, ''), sender_masked), is_patch FROM mail"
+                " coalesce(nullif(sender_email, ''), sender_masked), is_patch, is_reply, version,"
+                " title_hash FROM mail"
                 " WHERE id IN (SELECT value FROM json_each(?))",
                 (_json(ids),),
             )
@@ -326,6 +331,9 @@ class Searcher:
                 name=row[6] or None,
                 email=row[7] or None,
                 is_patch=bool(row[8]),
+                is_reply=bool(row[9]),
+                version=row[10],
+                title_hash=row[11],
                 score=None if scores is None else scores[id_],
             )
             for id_ in ids
@@ -338,7 +346,7 @@ class Searcher:
             return
         words: set[str] = set()
         for leaf in leaves(tree):
-            if isinstance(leaf, Text) and _is_text(leaf):
+            if isinstance(leaf, Text) and _is_text(leaf) and _is_in_body(leaf):
                 words |= text.words_meant(leaf.text, leaf.quoted)
         for hit in hits:
             searched = decode_searched(self._archive.content(hit.message).facts)
@@ -368,6 +376,10 @@ def _is_where(node: Node) -> bool:
 def _is_text(leaf: Text) -> bool:
     """Whether words of the text are asked for, not of people's names."""
     return leaf.prefix is None or leaf.prefix.kind == "text"
+
+
+def _is_in_body(leaf: Text) -> bool:
+    return leaf.prefix is None or leaf.prefix.name != "s"
 
 
 def _all_leaves(node: Node) -> Iterator[Leaf]:

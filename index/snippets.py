@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from msgspec import Struct
@@ -63,15 +64,16 @@ def make_snippet(message: Message | Searched, words: Collection[str]) -> Snippet
     """
     whole = {word for word in words if not word.endswith("*")}
     starts = tuple(word[:-1] for word in words if word.endswith("*"))
-    needles = [*whole, *starts]
+    if not words:
+        return None
+    likely = re.compile("|".join(re.escape(word) for word in (*whole, *starts))).search
     best: tuple[tuple[int, int], int, str, str, list[tuple[int, int]]] | None = None
     lines = message.body.split("\n", _MOST_LINES)[:_MOST_LINES]
-    for number, (line, kind) in enumerate(zip(lines, message.line_kinds, strict=False), 1):
+    kinds = message.line_kinds
+    for index in [index for index, line in enumerate(lines) if likely(line.lower())]:
+        number, line, kind = index + 1, lines[index], kinds[index : index + 1]
         order = _ORDER.get(kind, 0)
         if kind in _NEVER or (best is not None and order > best[0][0]):
-            continue
-        lower = line.lower()
-        if not any(needle in lower for needle in needles):
             continue
         found = [
             (word, start, end)

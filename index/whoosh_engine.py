@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module
@@ -35,7 +36,9 @@ class WhooshEngine:
             self._reader = self._index.reader()
         except Exception as error:  # unpickling raises whatever it likes
             raise DamagedIndex(f"The text index in {folder} is damaged ({error}).") from error
-        self._segments = [_Segment(leaf) for leaf, _ in self._reader.leaf_readers()]
+        self._segments = [
+            _Segment(leaf) for leaf, _ in self._reader.leaf_readers() if leaf.doc_count_all()
+        ]
 
     def find(self, fields: Collection[str], pattern: Pattern) -> set[int]:
         """The numbers of the documents with PATTERN in at least one of FIELDS."""
@@ -228,7 +231,8 @@ class WhooshWriter:
     def close(self) -> None:
         """Forget what was not committed and release the lock."""
         if self._writer is not None:
-            self._writer.cancel()
+            with contextlib.suppress(Exception):  # after a commit that failed it is closed
+                self._writer.cancel()
             self._writer = None
         self._index.close()
 

@@ -30,10 +30,7 @@ class WordPositions(_formats.Positions):  # type: ignore[misc]  # see above
 
     def encode(self, poslist: list[int]) -> bytes:
         """Return the value of a posting for these positions."""
-        numbers = array("I", poslist)
-        if _SWAP:
-            numbers.byteswap()
-        return numbers.tobytes()
+        return encode_positions(poslist)
 
     def decode_positions(self, valuestring: bytes) -> list[int]:
         """Return the positions that ``encode`` was given."""
@@ -57,6 +54,14 @@ class WordPositions(_formats.Positions):  # type: ignore[misc]  # see above
         encode = self.encode
         for word, places in positions(value).items():
             yield word, len(places), float(len(places)), encode(places)
+
+
+def encode_positions(places: list[int]) -> bytes:
+    """Return positions as 32-bit numbers, smallest byte first."""
+    numbers = array("I", places)
+    if _SWAP:
+        numbers.byteswap()
+    return numbers.tobytes()
 
 
 def positions(words: list[str]) -> dict[str, list[int]]:
@@ -106,15 +111,11 @@ def make_schema(names: Iterable[str]) -> Any:
     return _fields.Schema(number=number, batch=_fields.ID(), **words)
 
 
-class Postings:
-    """The postings of one word: documents in order, how often, and the positions."""
+#: Documents in order and, for each, the value of its posting.
+Postings = tuple["array[int]", list[bytes]]
 
-    __slots__ = ("documents", "values", "weights")
-
-    def __init__(self) -> None:
-        self.documents = array("I")
-        self.weights = array("f")
-        self.values: list[bytes] = []
+# Most words stand once in a mail, near its head.
+_ONCE = [number.to_bytes(4, "little") for number in range(4096)]
 
 
 class GroupingPool:
@@ -122,35 +123,32 @@ class GroupingPool:
 
     def __init__(self, spill: Any) -> None:
         self._spill = spill  # owns the temporary files that Whoosh cleans up
-        self._fields: dict[str, dict[bytes, Postings]] = {}
+        self._fields: dict[str, dict[str, Postings]] = {}
 
     def add(self, item: tuple[str, bytes, int, float, bytes]) -> None:
         """Take one posting (field, word, document, weight, value), documents in order."""
-        field, word, document, weight, value = item
+        field, word, document, _, value = item
         words = self._fields.setdefault(field, {})
-        postings = words.get(word)
-        if postings is None:
-            postings = words[word] = Postings()
-        postings.documents.append(document)
-        postings.weights.append(weight)
-        postings.values.append(value)
+        postings = words.setdefault(word.decode("utf-8", "replace"), (array("I"), []))
+        postings[0].append(document)
+        postings[1].append(value)
 
     def add_words(self, field: str, document: int, words: list[str]) -> None:
         """Take the words of a field of a document."""
         known = self._fields.setdefault(field, {})
         for word, places in positions(words).items():
-            key = word.encode("utf-8", "replace")
-            postings = known.get(key)
-            if postings is None:
-                postings = known[key] = Postings()
-            postings.documents.append(document)
-            postings.weights.append(len(places))
-            numbers = array("I", places)
-            if _SWAP:
-                numbers.byteswap()
-            postings.values.append(numbers.tobytes())
+            if len(places) == 1 and places[0] < 4096:
+                value = _ONCE[places[0]]
+            else:
+                value = encode_positions(places)
+            if word in known:
+                documents, values = known[word]
+                documents.append(document)
+                values.append(value)
+            else:
+                known[word] = (array("I", (document,)), [value])
 
-    def iter_postings(self) -> Iterator[tuple[str, dict[bytes, Postings]]]:
+    def iter_postings(self) -> Iterator[tuple[str, dict[str, Postings]]]:
         """Yield each field with its postings by word, and forget them."""
         for field in sorted(self._fields):
             yield field, self._fields.pop(field)
@@ -167,23 +165,23 @@ class _BlockWriter(_codec.W3FieldWriter):  # type: ignore[misc]  # see above
         self,
         schema: Any,
         lengths: Any,
-        items: Iterator[tuple[str, dict[bytes, Postings]]],
+        items: Iterator[tuple[str, dict[str, Postings]]],
     ) -> None:
         """Write all that a GroupingPool yields."""
         for name, words in items:
             self.start_field(name, schema[name])
             writer = self._postwriter
             limit = writer._blocklimit
-            for word in sorted(words):
-                self.start_term(word)
-                postings = words[word]
-                for start in range(0, len(postings.documents), limit):
+            for word in sorted(words):  # code points sort as their UTF-8 does
+                self.start_term(word.encode("utf-8", "replace"))
+                documents, values = words[word]
+                for start in range(0, len(documents), limit):
                     if start:
                         writer._write_block()
-                    part = slice(start, start + limit)
-                    writer._ids = postings.documents[part]
-                    writer._weights = postings.weights[part]
-                    writer._values = [value for value in postings.values[part] if value]
+                    block = values[start : start + limit]
+                    writer._ids = documents[start : start + limit]
+                    writer._weights = array("f", [len(value) // 4 or 1 for value in block])
+                    writer._values = [value for value in block if value]
                     writer._maxweight = max(writer._weights)
                 self.finish_term()
             self.finish_field()

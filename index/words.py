@@ -35,7 +35,8 @@ _ascii_words_and_breaks = re.compile(_pattern("[a-z0-9_]") + "|\n", re.ASCII).fi
 _word = re.compile(_pattern(r"\w"))
 _words = _word.findall
 _words_and_breaks = re.compile(_pattern(r"\w") + "|\n").findall
-_typographic = str.maketrans({"’": "'", "‛": "'", "\u200b": None, "\u00ad": None, "\ufeff": None})
+# What stands for the apostrophe, and what is to be seen nowhere.
+_TYPOGRAPHIC = (("’", "'"), ("‛", "'"), ("\u200b", ""), ("\u00ad", ""), ("\ufeff", ""))
 
 
 def words(text: str) -> list[str]:
@@ -47,7 +48,7 @@ def words(text: str) -> list[str]:
     text = text.lower()
     if text.isascii():
         return _short(_ascii_words(text))
-    return _short(_words(text.translate(_typographic)))
+    return _short(_words(_plain(text)))
 
 
 def words_with_breaks(text: str) -> list[str]:
@@ -55,7 +56,7 @@ def words_with_breaks(text: str) -> list[str]:
     text = text.lower()
     if text.isascii():
         return _short(_ascii_words_and_breaks(text))
-    return _short(_words_and_breaks(text.translate(_typographic)))
+    return _short(_words_and_breaks(_plain(text)))
 
 
 def word_spans(text: str) -> list[tuple[str, int, int]]:
@@ -66,11 +67,20 @@ def word_spans(text: str) -> list[tuple[str, int, int]]:
     return [
         (word, match.start(), match.end())
         for match in _word.finditer(lower)
-        if len(word := match[0].translate(_typographic)) <= LONGEST
+        if len(word := _plain(match[0])) <= LONGEST
     ]
 
 
+def _plain(text: str) -> str:
+    for char, plain in _TYPOGRAPHIC:
+        if char in text:
+            text = text.replace(char, plain)
+    return text
+
+
 def _short(found: list[str]) -> list[str]:
+    if max(map(len, found), default=0) <= LONGEST:
+        return found
     return [word for word in found if len(word) <= LONGEST]
 
 
