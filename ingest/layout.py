@@ -177,7 +177,7 @@ def _find_message_start(text: Text, layout: Layout, first_diff: int) -> int:
                 layout.carried_at, layout.carried_commit = index, match[1]
                 start = _read_git_show(text, layout, index)
         elif char in "-8>%✂" and ("8<" in line or ">8" in line or "✂" in line):
-            if first_diff >= 0 and _SCISSORS.match(line):
+            if first_diff >= 0 and _SCISSORS.match(line) and _cuts(text, index, limit):
                 kinds[index] = CUT
                 start = index + 1
         elif "review patch" in line and layout.review_tree is None:
@@ -190,6 +190,18 @@ def _find_message_start(text: Text, layout: Layout, first_diff: int) -> int:
     if start == 0 and first_diff >= 0:
         start = _attached_message_start(text, layout, first_diff)
     return start
+
+
+def _cuts(text: Text, index: int, limit: int) -> bool:
+    """Do these scissors part a conversation from a patch (git am --scissors)?
+
+    They do below a quotation or above in-body headers; elsewhere people frame
+    a test program in a commit message with them.
+    """
+    if QUOTED in text.kinds[:index]:
+        return True
+    below = (line for line in text.lines[index + 1 : limit] if line.strip())
+    return _IN_BODY.match(next(below, "")) is not None
 
 
 def _attached_message_start(text: Text, layout: Layout, first_diff: int) -> int:

@@ -134,7 +134,7 @@ def _fill_patch(message: Message, mail: Mail, text: Text, layout: Layout, subjec
     """What the mail carries: its patch, whose it is, and what kind of mail that makes it."""
     message.defects.extend(layout.defects)
     changes = _distinct(layout.patches)
-    failed = subject.notice == "failed"
+    failed = subject.notice == "failed" and not subject.is_reply
     # "Re: Linux 6.6.9" carries all that changed since 6.6.8: a release, no patch.
     release = message.subject_tags is None and _RELEASE_DIFF.match(subject.clean) is not None
     if failed or release:
