@@ -58,16 +58,21 @@ def _parents(
     """Return the parent of each mid: In-Reply-To, else the nearest of References."""
     parents: dict[int, int] = {}
 
+    tops: dict[int, int] = {}  # what hangs below what, with shortened ways to the top
+
+    def top(mid: int) -> int:
+        way = []
+        while mid in tops:
+            way.append(mid)
+            mid = tops[mid]
+        tops.update((passed, mid) for passed in way)
+        return mid
+
     def hang(child: int, parent: int) -> None:
-        if child in parents or child == parent or parent not in texts:
-            return
-        above = parent
-        while above in parents:
-            above = parents[above]
-            if above == child:
-                return
-        if above != child:
+        # A mid without a parent is a top: hanging it below itself would close a loop.
+        if child not in parents and parent in texts and top(parent) != child:
             parents[child] = parent
+            tops[child] = parent
 
     for mid, every in ids.items():
         chain = [
