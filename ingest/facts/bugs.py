@@ -24,7 +24,7 @@ _SOURCEWARE_COMPONENTS = frozenset(
     " stdio malloc localedata string network build".split()
 )
 _GCC_URL = re.compile(
-    r"gcc\.gnu\.org/(?:bugzilla/)?(?:show_bug\.cgi\?(?:[\w=&]*&)?id=(?:3D)?|PR|bugs?/|)(\d{2,6})(?![\w.-])",
+    r"gcc\.gnu\.org/(?:bugzilla/)?(?:show_bug\.cgi\?(?:[\w=&]*&)?id=(?:3D)?|PR|bugs?/|)(\d{2,6})(?![\w-]|\.\w)",
     re.I,
 )
 _COMPONENT = re.compile(r"\bPR[ \t]*[:#]?[ \t]*([a-zA-Z][a-zA-Z0-9+-]{0,20})/(\d{1,6})\b(?!\.\d)")
@@ -66,7 +66,9 @@ _GCC_COMMIT = re.compile(
     re.I,
 )
 #: A line without one of these names no bug.
-_SIGN = re.compile(r"gcc|bug|syz|bsc#|bnc#|boo#|llvm|sourceware|issues/")
+_SIGN = re.compile(
+    r"gcc|bugzilla|bugs\.|bugs?/|debian bug|syz|bsc#|bnc#|boo#|llvm|sourceware|issues/|launchpad"
+)
 _PR = re.compile(r"PR[ \t#:]{0,3}[\w(]")
 
 
@@ -114,7 +116,7 @@ class _Finder:
                 for m in _GCC_URL.finditer(line)
             )
         if "PR" in line:
-            found.extend(self._read_pr(line))
+            found.extend(self._read_pr(line, index))
         if "gcc" in lowered:
             taken = {number for _, number, *_ in found}
             for match in _NAMED.finditer(line):
@@ -131,7 +133,9 @@ class _Finder:
             self.add(number, component, where, confidence, index, rule, text)
         self._read_others(line, index)
 
-    def _read_pr(self, line: str) -> list[tuple[int, int, str | None, Confidence, str, str]]:
+    def _read_pr(
+        self, line: str, index: int
+    ) -> list[tuple[int, int, str | None, Confidence, str, str]]:
         found: list[tuple[int, int, str | None, Confidence, str, str]] = []
         for match in _COMPONENT.finditer(line):
             component, number = match[1].lower(), int(match[2])
@@ -142,9 +146,9 @@ class _Finder:
                     (match.start(), number, component, "certain", "pr-component", match[0])
                 )
             elif component in _SOURCEWARE_COMPONENTS:
-                self._add_other("sourceware", number, component, -2, match[0])
+                self._add_other("sourceware", number, component, index, match[0])
             elif component == "kern":
-                self._add_other("netbsd", number, component, -2, match[0])
+                self._add_other("netbsd", number, component, index, match[0])
         if _NOT_GCC.search(line) and not found and "gcc.gnu.org" not in line:
             return found
         for match in _BARE.finditer(line):
@@ -172,10 +176,8 @@ class _Finder:
         key = (tracker, number)
         if key not in self.others:
             self.others[key] = OtherBug(tracker=tracker, number=number, component=component)
-            if index >= -1:
-                self.context.note(
-                    "other_prs", f"{tracker}:{number}", index, "tracker-url", text=text
-                )
+            rule = "tracker-url" if component is None else "pr-component"
+            self.context.note("other_prs", f"{tracker}:{number}", index, rule, text=text)
 
     def _add_syzbot(self, digest: str, index: int, text: str) -> None:
         key = ("syzbot", digest)

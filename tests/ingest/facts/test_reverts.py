@@ -1,0 +1,82 @@
+"""Reverts: which commits are taken back, in part or whole, and reverts of reverts."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ingest.letters import OTHER, SHA, THIRD, evidence, parse_letter, parse_patch
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"This reverts commit {SHA}.",
+        f"This reverts commit {SHA[:12]}.",
+        f"This reverts upstream commit {SHA}.",
+        f"Reverts {SHA[:12]}",
+        f'This reverts commit {SHA[:12]} ("lamp: glow").',
+        f"This reverts commit\n{SHA}.",
+        f"This reverts commit {SHA}, reversing\nchanges made to {OTHER}.",
+    ],
+)
+def test_whole_revert(line: str) -> None:
+    """``This reverts commit X`` with its spellings; the title comes from the subject."""
+    message = parse_patch(line, subject='[PATCH] Revert "lamp: glow"')
+    assert len(message.reverts) == 1
+    assert SHA.startswith(message.reverts[0].sha)
+    assert message.reverts[0].subject == "lamp: glow"
+    assert (message.partial_reverts, message.revert_depth) == ([], 1)
+    assert message.upstream_commits == []
+    assert evidence(message, "reverts")[0].rule == "reverts-commit"
+
+
+def test_partial_revert() -> None:
+    """A partial revert is one, and is marked."""
+    message = parse_patch(f"This partially reverts commit {SHA}.")
+    assert [ref.sha for ref in message.reverts] == [SHA]
+    assert message.partial_reverts == [SHA]
+
+
+def test_several_commits() -> None:
+    """``reverts commits A, B and C`` takes back three."""
+    message = parse_patch(f"This reverts commits {SHA}, {OTHER} and {THIRD}.")
+    assert [ref.sha for ref in message.reverts] == [SHA, OTHER, THIRD]
+
+
+def test_upstream_name_of_the_reverted_commit() -> None:
+    """``which is commit Y upstream`` is the reverted commit's name, not this patch's."""
+    message = parse_patch(f"This reverts commit {SHA} which is\ncommit {OTHER} upstream.")
+    assert [ref.sha for ref in message.reverts] == [SHA]
+    assert message.reverted_upstream == [OTHER]
+    assert message.upstream_commits == []
+
+
+@pytest.mark.parametrize(
+    ("title", "depth"),
+    [('Revert "lamp: glow"', 1), ('Revert "Revert "lamp: glow""', 2), ("lamp: glow", 0)],
+)
+def test_depth(title: str, depth: int) -> None:
+    """How many reverts are wrapped around the title."""
+    assert parse_patch("Text.", subject=f"[PATCH] {title}").revert_depth == depth
+
+
+def test_reapply() -> None:
+    """``Reapply "x"`` is git's title for the revert of a revert."""
+    assert parse_patch("Text.", subject='[PATCH] Reapply "lamp: glow"').is_reapply
+
+
+def test_more_than_forty_digits() -> None:
+    """A hash with a digit too many is none, and says so."""
+    message = parse_patch(f"This reverts commit {SHA}a.")
+    assert message.reverts == []
+    assert [entry.rule for entry in message.rejected] == ["more-than-40-digits"]
+
+
+def test_quoted_revert_is_not_the_replier_s() -> None:
+    """A reply that quotes a revert reverts nothing."""
+    message = parse_letter(
+        f"> This reverts commit {SHA}.\n\nWhy?\n",
+        "In-Reply-To: <lamp-0@example.org>",
+        subject='Re: [PATCH] Revert "lamp: glow"',
+    )
+    assert message.reverts == []
