@@ -21,9 +21,9 @@ _EPOCH = re.compile(r"@?\d{9,10}")
 # Git takes any text for a date and answers "now" for nonsense.  A text that
 # has none of the words that git knows is a mistake of the person who typed it.
 _GIT_WORD = re.compile(
-    r"\d|now|today|yesterday|noon|midnight|tea|never|last|ago|one|two|three|four|five|six|seven"
+    r"\d|(?<![a-z])(?:now|today|yesterday|noon|midnight|tea|never|last|ago|one|two|three|four|five|six|seven"
     r"|eight|nine|ten|sec|min|hour|day|week|month|year|mon|tue|wed|thu|fri|sat|sun"
-    r"|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec",
+    r"|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
     re.IGNORECASE,
 )
 _SIZE = re.compile(r"(\d{1,15})([kmg]?)(?:i?b)?", re.IGNORECASE)

@@ -98,28 +98,25 @@ def _build(
     return moment.replace(tzinfo=zone_info)
 
 
-def received_dates(values: list[str]) -> list[datetime]:
-    """The dates of Received headers: what follows the last semicolon of each."""
-    dates = (parse_date(value[value.rfind(";") + 1 :]) for value in values if ";" in value)
-    return [date for date in dates if date is not None]
+def received_date(value: str) -> datetime | None:
+    """The date of a Received header: what follows its last semicolon."""
+    return parse_date(value[value.rfind(";") + 1 :]) if ";" in value else None
 
 
-def effective_date(stated: datetime | None, received: list[datetime]) -> datetime | None:
+def effective_date(stated: datetime | None, received: list[str]) -> datetime | None:
     """What to sort a mail by: its Date, unless that is missing or absurd.
 
-    Absurd is a year before mail by patch, or two days after the newest
-    Received stamp ("Date: … 2091" from a machine with a dead clock); then the
-    oldest Received counts.
+    RECEIVED are the Received headers from the top: each relay puts its own
+    above (RFC 5321 section 4.4), so the first is the newest. Absurd is a year
+    before mail by patch, or two days after the newest stamp ("Date: … 2091"
+    from a machine with a dead clock); then the oldest stamp counts.
     """
     if stated is not None and stated.year >= 1990:
-        newest = max(received, default=None, key=_instant)
-        if newest is None or _instant(stated) <= _instant(newest) + 2 * 86400:
+        newest = received_date(received[0]) if received else None
+        if newest is None or stated.timestamp() <= newest.timestamp() + 2 * 86400:
             return stated
-    return min(received, default=stated, key=_instant)
-
-
-def _instant(date: datetime) -> float:
-    return date.timestamp()
+    stamps = [date for value in received if (date := received_date(value)) is not None]
+    return min(stamps, default=stated, key=lambda date: date.timestamp())
 
 
 def timestamp(date: datetime | None) -> int | None:

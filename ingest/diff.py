@@ -40,7 +40,7 @@ _EXTENDED = (
     "rename from ", "rename to ", "similarity index ", "dissimilarity index ", "index ",
     "--- ", "GIT binary patch", "Binary files ",
 )  # fmt: skip
-_CANDIDATE = frozenset("d-I*BF")
+_CANDIDATE = re.compile("[-dI*BF]")
 
 
 def scan_diffs(text: Text) -> tuple[list[FilePatch], list[Defect]]:
@@ -51,15 +51,15 @@ def scan_diffs(text: Text) -> tuple[list[FilePatch], list[Defect]]:
     scan = Scan(text)
     for start, end, _part in text.parts:
         scan.limit = end
-        index = start
-        while index < end:
-            line = scan.lines[index]
-            if line[:1] in _CANDIDATE and scan.kinds[index] == PROSE:
-                after = _read_file(scan, index, line)
-                if after > index:
-                    index = after
-                    continue
-            index += 1
+        position = start
+        while True:
+            found = _CANDIDATE.search(text.heads, position, end)
+            if found is None:
+                break
+            index = found.start()
+            position = index + 1
+            if scan.kinds[index] == PROSE:
+                position = max(_read_file(scan, index, scan.lines[index]), position)
     return scan.files, scan.defects
 
 

@@ -13,7 +13,7 @@ from patchlore.ingest.diff_hunks import FilePatch
 from patchlore.ingest.diff_names import function_name, split_git_header, strip_pair
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.message import FileChange
-from patchlore.ingest.text import ADDED, CONTEXT, DIFF, HUNK, REMOVED, Text
+from patchlore.ingest.text import ADDED, CONTEXT, DIFF, HUNK, REMOVED, Text, heads_of
 
 #: Where a new line begins, as the blank before it.
 _CUT = re.compile(
@@ -66,7 +66,9 @@ def text_of_flat(mail: Mail) -> tuple[Text, list[FilePatch]]:
         offsets.append(start)
     text = Text(body, lines, offsets, flat=True)
     text.parts = [(0, len(lines), mail.parts[0])] if mail.parts else []
-    return text, _read_files(text)
+    files = _read_files(text)
+    text.heads = heads_of(text.lines)
+    return text, files
 
 
 def _line_starts(body: str) -> list[int]:

@@ -12,15 +12,15 @@ from patchlore.ingest.errors import Defect
 
 #: Fields that facts are made from; DKIM, ARC and the like are most of a
 #: header block on lists and are never decoded.
-_WANTED = (
-    rb"message-id|in-reply-to|references|subject|from|to|cc|date|received|list-id|mailing-list"
-    rb"|content-type|content-transfer-encoding|content-disposition|mime-version|sender"
-    rb"|x-original-from|x-mailing-list|x-patchwork-[a-z-]+|x-stable|x-stable-base|x-change-id"
-    rb"|x-for-patch-id|x-kernel-test-[a-z]+|x-mbox-line|x-gnu-pr-[a-z]+|x-git-[a-z]+"
+_WANTED = frozenset(
+    b"message-id in-reply-to references subject from to cc date received list-id mailing-list"
+    b" content-type content-transfer-encoding content-disposition mime-version sender"
+    b" x-original-from x-mailing-list x-stable x-stable-base x-change-id x-for-patch-id"
+    b" x-mbox-line".split()
 )
-_FIELD = re.compile(rb"^(" + _WANTED + rb")[ \t]*:(.*(?:\n[ \t].*)*)", re.I | re.M)
-#: A line that neither starts a field (RFC 5322 section 2.2) nor continues one.
-_NO_FIELD = re.compile(rb"^(?![!-9;-~]+[ \t]*:|[ \t])", re.M)
+_WANTED_FAMILIES = (b"x-patchwork-", b"x-kernel-test-", b"x-gnu-pr-", b"x-git-")
+#: RFC 5322 section 2.2; a blank before the colon is the obsolete syntax of section 4.5.
+_NAME = re.compile(rb"[!-9;-~]+[ \t]*")
 _FOLD = re.compile(r"[ \t\r]*\n[ \t\r\n]*")
 _ADDRESS_FIELDS = frozenset({"from", "to", "cc", "sender", "x-original-from"})
 _ENVELOPE = re.compile(rb">?From [^\n]*\n")
@@ -59,16 +59,42 @@ def read_header_block(data: bytes) -> HeaderBlock:
         block, body_start = data[start:], len(data)
     else:
         block, body_start = data[start : end + 1], end + 2
-    stray = _NO_FIELD.search(block)
-    if stray and stray.start() < len(block):
-        body_start = start + stray.start()
-        block = block[: stray.start()]
+    fields, end = _read_fields(block)
+    if end < len(block):
+        body_start = start + end
         defects.append(Defect("no-blank-line-after-headers"))
-    fields = [
-        (match[1].decode("ascii"), decode_field(match[1].decode("ascii"), match[2]))
-        for match in _FIELD.finditer(block)
-    ]
     return HeaderBlock(fields, body_start, envelope, defects)
+
+
+def _read_fields(block: bytes) -> tuple[list[tuple[str, str]], int]:
+    """The wanted fields of a header block, and where its first line that is none begins."""
+    fields: list[tuple[str, str]] = []
+    offset = 0
+    pending: list[bytes] | None = None
+    name = b""
+    for line in block.split(b"\n"):
+        if line[:1] in (b" ", b"\t"):
+            if pending is not None:
+                pending.append(line)
+        elif line:
+            head, colon, value = line.partition(b":")
+            if not colon or _NAME.fullmatch(head) is None:
+                break
+            if pending is not None:
+                fields.append(_field(name, pending))
+            name = head.rstrip()
+            lowered = name.lower()
+            wanted = lowered in _WANTED or lowered.startswith(_WANTED_FAMILIES)
+            pending = [value] if wanted else None
+        offset += len(line) + 1
+    if pending is not None:
+        fields.append(_field(name, pending))
+    return fields, min(offset, len(block))
+
+
+def _field(name: bytes, lines: list[bytes]) -> tuple[str, str]:
+    key = name.decode("ascii")
+    return key, decode_field(key, lines[0] if len(lines) == 1 else b"\n".join(lines))
 
 
 def decode_field(name: str, value: bytes) -> str:

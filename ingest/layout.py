@@ -36,8 +36,12 @@ from patchlore.ingest.text import (
 _FORMAT_PATCH = re.compile(r">?From ([0-9a-f]{40}) Mon Sep 17 00:00:00 2001\s*$")
 _GIT_SHOW = re.compile(r"commit ([0-9a-f]{40})(?: \(.*\))?\s*$")
 _IN_BODY = re.compile(r">?(From|Subject|Date)\s*:\s*(.*)", re.I | re.S)
+_QUOTE_RUN = re.compile(">+")
+_FOREIGN_HEAD = re.compile("[-F*V发]")
+_START_HEAD = re.compile("[-F>c8%✂T]")
+_TAIL_HEAD = re.compile("[- _TY]")
 _ORIGINAL = re.compile(
-    r"\s*-{2,} ?(?:Original Message|Ursprüngliche Nachricht|Original-Nachricht|Message d'origine"
+    r"-{2,} ?(?:Original Message|Ursprüngliche Nachricht|Original-Nachricht|Message d'origine"
     r"|Mensaje original|Messaggio originale|邮件原件|原始邮件) ?-{2,}",
     re.I,
 )
@@ -105,49 +109,66 @@ def read_layout(text: Text, patches: list[FilePatch] | None = None) -> Layout:
 
 
 def _mark_quotes(text: Text) -> None:
-    kinds = text.kinds
-    bar = False
-    for index, line in enumerate(text.lines):
-        char = line[:1]
-        if char == ">":
-            # ">From " is the mbox writer's escape, not the author's quote.
-            if not line.startswith(">From "):
+    kinds, lines, heads = text.kinds, text.lines, text.heads
+    for run in _QUOTE_RUN.finditer(heads):
+        kinds[run.start() : run.end()] = bytes([QUOTED]) * (run.end() - run.start())
+    if ">From " in text.body:
+        for run in _QUOTE_RUN.finditer(heads):
+            for index in range(run.start(), run.end()):
+                # The mbox writer's escape, not the author's quote.
+                if lines[index].startswith(">From "):
+                    kinds[index] = PROSE
+    if "\n >" in text.body or "\n  >" in text.body:
+        for index, line in enumerate(lines):
+            if line[:1] == " " and line[:3].lstrip(" ")[:1] == ">":
                 kinds[index] = QUOTED
-        elif char == " " and line[:3].lstrip(" ")[:1] == ">":
-            kinds[index] = QUOTED
-        elif char == "|":
-            # Emacs people quote with "|"; tables are drawn with it, too.
-            if bar or (index and text.lines[index - 1].rstrip().endswith(("wrote:", "writes:"))):
-                kinds[index] = QUOTED
-                bar = True
-            continue
-        bar = False
+    if "|" in heads:
+        _mark_bar_quotes(text)
+
+
+def _mark_bar_quotes(text: Text) -> None:
+    """Emacs people quote with "|"; tables are drawn with it, too."""
+    lines = text.lines
+    quoting = False
+    for index, line in enumerate(lines):
+        if line[:1] != "|":
+            quoting = False
+        elif quoting or (index and lines[index - 1].rstrip().endswith(("wrote:", "writes:"))):
+            text.kinds[index] = QUOTED
+            quoting = True
 
 
 def _mark_foreign(text: Text) -> None:
     """Everything below an unmarked quotation's head, to the end of its part."""
-    kinds, lines = text.kinds, text.lines
     for start, end, _part in text.parts:
-        own = False
-        for index in range(start, end):
-            line = lines[index]
-            if kinds[index] == QUOTED or not line:
-                continue
-            if line[:1] in " -" and _ORIGINAL.match(line):
-                kinds[index:end] = bytes([FOREIGN]) * (end - index)
+        for found in _FOREIGN_HEAD.finditer(text.heads, start, end):
+            index = found.start()
+            if text.kinds[index] == PROSE and _is_foreign_from(text, start, index):
+                text.kinds[index:end] = bytes([FOREIGN]) * (end - index)
                 break
-            if line[:5] in ("From:", "*From", "Von: ", "发件人:", "发件人："):
-                below = lines[index + 1 : index + 3]
-                sent = next((n for n, text_ in enumerate(below) if _SENT.match(text_)), None)
-                if sent is None:
-                    own = True
-                elif own and not below[sent].startswith((">", " >")):
-                    kinds[index:end] = bytes([FOREIGN]) * (end - index)
-                    break
-                else:  # "From: Bo Reed" above "> Sent: …": a quotation's head
-                    kinds[index] = QUOTED
-            else:
-                own = own or not line.startswith("____")
+
+
+def _is_foreign_from(text: Text, start: int, index: int) -> bool:
+    """Does an unmarked quotation begin at INDEX? Marks the head of a marked one as quoted."""
+    lines = text.lines
+    line = lines[index]
+    if line[0] == "-":
+        return _ORIGINAL.match(line) is not None
+    if not line.startswith(("From:", "*From", "Von: ", "发件人:", "发件人：")):
+        return False
+    below = lines[index + 1 : index + 3]
+    sent = next((text_ for text_ in below if _SENT.match(text_)), None)
+    if sent is None:
+        return False
+    own = any(
+        text.kinds[above] == PROSE and lines[above] and not lines[above].startswith("____")
+        for above in range(start, index)
+    )
+    if own and not sent.startswith((">", " >")):
+        return True
+    # "From: Bo Reed" above "> Sent: …": a quotation's head.
+    text.kinds[index] = QUOTED
+    return False
 
 
 def _find_message_start(text: Text, layout: Layout, first_diff: int) -> int:
@@ -155,10 +176,13 @@ def _find_message_start(text: Text, layout: Layout, first_diff: int) -> int:
     lines, kinds = text.lines, text.kinds
     limit = first_diff if first_diff >= 0 else len(lines)
     start = 0
-    for index in range(limit):
-        line = lines[index]
+    if "review patch" in text.body:
+        start = _find_review(text, layout, limit)
+    for found in _START_HEAD.finditer(text.heads, start, limit):
+        index = found.start()
         if kinds[index] != PROSE:
             continue
+        line = lines[index]
         char = line[:1]
         if char in "F>" and "Mon Sep 17" in line:
             match = _FORMAT_PATCH.match(line)
@@ -180,11 +204,6 @@ def _find_message_start(text: Text, layout: Layout, first_diff: int) -> int:
             if first_diff >= 0 and _SCISSORS.match(line) and _cuts(text, index, limit):
                 kinds[index] = CUT
                 start = index + 1
-        elif "review patch" in line and layout.review_tree is None:
-            match = _REVIEW.match(line)
-            if match:
-                layout.review_tree = match[1]
-                start = _mark_review(text, index, limit)
         elif char == "T" and _TIP.match(line):
             start = _mark_tip(text, layout, index, limit)
     if start == 0 and first_diff >= 0:
@@ -214,6 +233,16 @@ def _attached_message_start(text: Text, layout: Layout, first_diff: int) -> int:
             if _IN_BODY.match(text.lines[index]):
                 layout.carried_at = index
                 return start
+    return 0
+
+
+def _find_review(text: Text, layout: Layout, limit: int) -> int:
+    """A review preamble stands at the top: the line below it, or 0."""
+    for index in range(min(limit, 12)):
+        match = _REVIEW.match(text.lines[index]) if text.kinds[index] == PROSE else None
+        if match:
+            layout.review_tree = match[1]
+            return _mark_review(text, index, limit)
     return 0
 
 
@@ -427,29 +456,35 @@ def _mark_tails(text: Text) -> None:
     """Diffstats, signatures and footers among what is still prose or notes."""
     lines, kinds = text.lines, text.kinds
     for start, end, _part in text.parts:
-        signature = footer = False
-        for index in range(start, end):
-            kind = kinds[index]
-            if kind in DIFF_KINDS or kind in (QUOTED, CUT):
-                signature = False
-                continue
-            if kind not in (PROSE, NOTE):
+        position = start
+        while True:
+            found = _TAIL_HEAD.search(text.heads, position, end)
+            if found is None:
+                break
+            index = found.start()
+            position = index + 1
+            if kinds[index] not in (PROSE, NOTE):
                 continue
             line = lines[index]
-            if footer or signature:
-                if _is_footer(lines, index):
-                    footer = True
-                kinds[index] = FOOTER if footer else SIGNATURE
-                continue
-            char = line[:1]
-            if char == "-" and (line == "-- " or (line == "--" and _ends_mail(lines, index, end))):
-                signature = True
-                kinds[index] = SIGNATURE
-            elif char == " " and (_STAT.match(line) or _MODE.match(line)):
-                kinds[index] = STAT
-            elif char == "_" and _is_footer(lines, index):
-                footer = True
-                kinds[index] = FOOTER
+            if line[:1] == " ":
+                if ("|" in line or "chang" in line or "mode" in line or "%)" in line) and (
+                    _STAT.match(line) or _MODE.match(line)
+                ):
+                    kinds[index] = STAT
+            elif line == "-- " or (line == "--" and _ends_mail(lines, index, end)):
+                position = _mark_tail(text, index, end, SIGNATURE)
+            elif line[:1] in ("_", "T", "Y") and _is_footer(lines, index):
+                position = _mark_tail(text, index, end, FOOTER)
+
+
+def _mark_tail(text: Text, index: int, end: int, kind: int) -> int:
+    """Mark a signature or footer down to where something else begins; return that line."""
+    while index < end and text.kinds[index] in (PROSE, NOTE):
+        if kind == SIGNATURE and _is_footer(text.lines, index):
+            kind = FOOTER
+        text.kinds[index] = kind
+        index += 1
+    return index
 
 
 def _ends_mail(lines: list[str], index: int, end: int) -> bool:
@@ -477,4 +512,5 @@ def _collect(text: Text, layout: Layout, later: list[tuple[int, int]]) -> None:
             if indent and line.startswith(indent):
                 line = line[layout.indent :]
             layout.message.append((index, line))
-    layout.notes = [(n, text.lines[n]) for n, kind in enumerate(text.kinds) if kind == NOTE]
+    if NOTE in text.kinds:
+        layout.notes = [(n, text.lines[n]) for n, kind in enumerate(text.kinds) if kind == NOTE]

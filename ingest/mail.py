@@ -45,6 +45,13 @@ class Mail(Struct, kw_only=True):
     format_flowed: bool = False
     hints: dict[str, str] = {}
 
+    def by_name(self) -> dict[str, list[str]]:
+        """All values of each header, in order, by its name in lower case."""
+        named: dict[str, list[str]] = {}
+        for key, value in self.headers:
+            named.setdefault(key.lower(), []).append(value)
+        return named
+
     def get(self, name: str) -> str | None:
         """The first value of the header NAME (any case), or None."""
         wanted = name.lower()

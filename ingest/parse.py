@@ -72,30 +72,31 @@ def _read(raw: Raw) -> Mail:
 
 def _fill_headers(message: Message, mail: Mail) -> Subject:
     """Ids, people, dates and the subject's tags."""
-    ids = [mid for value in mail.get_all("message-id") if (mid := headers.message_id(value))]
+    fields = mail.by_name()
+    ids = [mid for value in fields.get("message-id", []) if (mid := headers.message_id(value))]
     if ids:
         message.message_id = ids[0]
         message.message_id_aliases = list(dict.fromkeys(mid for mid in ids[1:] if mid != ids[0]))
-    replied = headers.message_ids(mail.get("in-reply-to"))
+    replied = headers.message_ids(_first(fields, "in-reply-to"))
     message.in_reply_to = replied[0] if replied else None
-    message.references = headers.message_ids(" ".join(mail.get_all("references")))
-    stated_subject = mail.get("subject")
+    message.references = headers.message_ids(" ".join(fields.get("references", [])))
+    stated_subject = _first(fields, "subject")
     message.subject = None if stated_subject is None else headers.one_line(stated_subject)
     subject = read_subject(message.subject or "")
     message.clean_subject = None if message.subject is None else subject.clean
     message.subject_tags = subject.tags
     message.list_tags = subject.list_tags
     message.is_pull_request = subject.is_pull
-    _fill_people(message, mail)
-    _fill_dates(message, mail)
-    for value in mail.get_all("list-id"):
+    _fill_people(message, fields)
+    _fill_dates(message, fields)
+    for value in fields.get("list-id", []):
         match = _LIST_ID.search(value)
         name = (match[1] if match else value).strip().lower()
         if name and name not in message.lists:
             message.lists.append(name)
     if message.source.list and message.source.list not in message.lists:
         message.lists.append(message.source.list)
-    number = mail.hints.get("patchwork_id") or mail.get("x-patchwork-id") or ""
+    number = mail.hints.get("patchwork_id") or _first(fields, "x-patchwork-id") or ""
     if number.strip().isdecimal():
         message.patchwork_id = int(number[:18])
     envelope = _FORMAT_PATCH.match(mail.hints.get("envelope", ""))
@@ -110,24 +111,29 @@ def _fill_headers(message: Message, mail: Mail) -> Subject:
     return subject
 
 
-def _fill_people(message: Message, mail: Mail) -> None:
-    senders = parse_addresses(mail.get("from"))
+def _first(fields: dict[str, list[str]], name: str) -> str | None:
+    values = fields.get(name)
+    return values[0] if values else None
+
+
+def _fill_people(message: Message, fields: dict[str, list[str]]) -> None:
+    senders = parse_addresses(_first(fields, "from"))
     message.from_ = senders[0] if senders else None
-    originals = parse_addresses(mail.get("x-original-from"))
+    originals = parse_addresses(_first(fields, "x-original-from"))
     message.author = originals[0] if originals else message.from_
-    message.to = [person for value in mail.get_all("to") for person in parse_addresses(value)]
-    message.cc = [person for value in mail.get_all("cc") for person in parse_addresses(value)]
+    message.to = [person for value in fields.get("to", []) for person in parse_addresses(value)]
+    message.cc = [person for value in fields.get("cc", []) for person in parse_addresses(value)]
 
 
-def _fill_dates(message: Message, mail: Mail) -> None:
-    stated = dates.parse_date(mail.get("date"))
-    received = dates.received_dates(mail.get_all("received"))
+def _fill_dates(message: Message, fields: dict[str, list[str]]) -> None:
+    stated = dates.parse_date(_first(fields, "date"))
+    received = fields.get("received", [])
     effective = dates.effective_date(stated, received)
     message.date_iso = stated.isoformat() if stated else None
     message.effective_date_iso = effective.isoformat() if effective else None
     message.timestamp = dates.timestamp(effective)
-    newest = max(received, key=lambda date: date.timestamp(), default=None)
-    message.received_timestamp = dates.timestamp(newest)
+    if received:
+        message.received_timestamp = dates.timestamp(dates.received_date(received[0]))
 
 
 def _fill_patch(message: Message, mail: Mail, text: Text, layout: Layout, subject: Subject) -> None:

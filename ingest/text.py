@@ -37,7 +37,7 @@ class Text:
     it was cut into again and ``line_number`` is 1 for each of them.
     """
 
-    __slots__ = ("body", "flat", "kinds", "lines", "parts", "starts")
+    __slots__ = ("body", "flat", "heads", "kinds", "lines", "parts", "starts")
 
     def __init__(self, body: str, lines: list[str], starts: list[int], flat: bool = False) -> None:
         self.body = body
@@ -45,6 +45,9 @@ class Text:
         self.starts = starts
         self.flat = flat
         self.kinds = bytearray([PROSE]) * len(lines)
+        #: The first character of each line (a blank for an empty one): most
+        #: questions about lines are settled by one scan over these.
+        self.heads = heads_of(lines)
         #: First line, line after the last one, and the part, for each text part.
         self.parts: list[tuple[int, int, TextPart]] = []
 
@@ -74,6 +77,11 @@ class Text:
         if self.flat:  # one line, whatever it was cut into
             return m.KIND_PROSE if self.body else ""
         return self.kinds.decode("ascii")
+
+
+def heads_of(lines: list[str]) -> str:
+    """The first character of each line, a blank for an empty one."""
+    return "".join([line[:1] or " " for line in lines])
 
 
 def text_of(mail: Mail) -> Text:

@@ -82,9 +82,10 @@ class Event(Struct, kw_only=True):
 
 # One row for each (mail, upstream commit); trees are added in Python.
 _COLUMNS = """
-    m.id, m.key, m.timestamp, m.clean_subject, m.author_name, m.sender_name, m.version, m.part,
-    m.parts, m.prefixes, m.notice, m.notice_release, m.is_patch, m.applicable, m.commit_subject,
-    r.sha, r.kind, r.line, r.text, r.rule, r.confidence, r.relation, r.subject,
+    m.id, m.key, m.timestamp, m.clean_subject, m.author_name,
+    coalesce(m.sender_name, m.sender_email, m.sender_masked),
+    m.version, m.part, m.parts, m.prefixes, m.notice, m.notice_release, m.is_patch, m.applicable,
+    m.commit_subject, r.sha, r.kind, r.line, r.text, r.rule, r.confidence, r.relation, r.subject,
     (SELECT cover.notice_release FROM message AS cover WHERE cover.mid = m.in_reply_to LIMIT 1)
 """
 _COUNTS = """
@@ -232,8 +233,9 @@ def _nominations(archive: Archive, tree: str, number: int) -> Iterator[Event]:
     """
     rows = archive.execute(
         """
-        SELECT m.id, m.key, m.timestamp, m.clean_subject, m.author_name, m.sender_name, m.version,
-               m.part, m.parts, m.applicable, n.range, n.text, n.line, m.title_hash,
+        SELECT m.id, m.key, m.timestamp, m.clean_subject, m.author_name,
+               coalesce(m.sender_name, m.sender_email, m.sender_masked), m.version, m.part,
+                m.parts, m.applicable, n.range, n.text, n.line, m.title_hash,
                (SELECT b.primary_upstream FROM message AS b WHERE b.title_hash = m.title_hash
                    AND b.primary_upstream IS NOT NULL LIMIT 1)
           FROM stable_note AS n JOIN mail AS m ON m.id = n.message
@@ -273,12 +275,12 @@ def _nominations(archive: Archive, tree: str, number: int) -> Iterator[Event]:
 def _drops(archive: Archive, tree: str) -> Iterator[Event]:
     """Replies of the stable maintainers that say "now dropped": about the mail replied to."""
     notices = archive.execute(
-        "SELECT m.id, m.key, m.timestamp, m.clean_subject, m.sender_name, m.notice_tree, m.mid,"
-        " m.subject FROM mail AS m"
+        "SELECT m.id, m.key, m.timestamp, m.clean_subject, m.notice_tree, m.mid, m.subject,"
+        " coalesce(m.sender_name, m.sender_email, m.sender_masked) FROM mail AS m"
         " WHERE m.notice = 'dropped' AND (m.notice_tree IS NULL OR m.notice_tree = ?)",
         (tree,),
     ).fetchall()
-    for id_, key, timestamp, title, sender, named_tree, mid, subject in notices:
+    for id_, key, timestamp, title, named_tree, mid, subject, sender in notices:
         about = _about(archive, id_, mid, tree if named_tree is None else None)
         if about is None:
             continue
@@ -333,7 +335,7 @@ def _about(
 def _releases(archive: Archive, tree: str, events: Iterable[Event]) -> Iterator[Event]:
     """Announcements of releases, matched by the titles of their shortlogs."""
     announcements = archive.execute(
-        "SELECT id, key, timestamp, notice_release, sender_name FROM mail"
+        "SELECT id, key, timestamp, notice_release, coalesce(sender_name, sender_email) FROM mail"
         " WHERE notice = 'released' AND notice_tree = ? ORDER BY timestamp",
         (tree,),
     ).fetchall()

@@ -41,7 +41,7 @@ def row_lines(row: Row) -> list[str]:
     earlier = [
         f"{day(event.timestamp)} {printable(event.words())}"
         for event in row.events
-        if event is not row.event
+        if (event.key, event.kind) != (row.event.key, row.event.kind)
     ]
     if earlier:
         lines.append("    also: " + "; ".join(dict.fromkeys(earlier)))
