@@ -20,7 +20,6 @@ from patchlore.ingest.errors import Defect
 from patchlore.ingest.message import Person
 from patchlore.ingest.text import (
     CUT,
-    DIFF_KINDS,
     FOOTER,
     FOREIGN,
     HEADER,
