@@ -9,7 +9,6 @@ import pathlib
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from itertools import islice
 
 from patchlore.index.database import ENGINES, FOLDER, IndexDatabase, database_path
 from patchlore.index.document import decode_searched, make_document
@@ -111,8 +110,7 @@ def _index_new(
     try:
         with database.guarded():
             database.code.prepare_bulk()
-        waiting = archive.newer_than(database.revision)
-        while batch := list(islice(waiting, BATCH)):
+        while batch := _next_batch(archive, database.revision):
             with _batch(database):
                 for message, _ in batch:
                     _add(archive, database, writer, message)
@@ -130,6 +128,14 @@ def _index_new(
     if progress is not None:
         progress(done, total)
     return done
+
+
+def _next_batch(archive: Archive, revision: int) -> list[tuple[int, int]]:
+    """The next messages to index: row ids and revisions, in the order of the latter."""
+    return archive.execute(
+        "SELECT id, revision FROM message WHERE revision > ? ORDER BY revision LIMIT ?",
+        (revision, BATCH),
+    ).fetchall()
 
 
 def _add(archive: Archive, database: IndexDatabase, writer: EngineWriter, message: int) -> None:

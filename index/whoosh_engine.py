@@ -80,7 +80,10 @@ class _Segment:
     def __init__(self, reader: Any) -> None:
         self._reader = reader
         self._numbers: Sequence[int] | None = None
-        self._deleted = frozenset(reader.deleted_docs()) if reader.has_deletions() else frozenset()
+        deleted: Iterator[int] = iter(())
+        if reader.has_deletions():
+            deleted = filter(reader.is_deleted, range(reader.doc_count_all()))
+        self._deleted = frozenset(deleted)
 
     @property
     def numbers(self) -> Sequence[int]:

@@ -131,7 +131,7 @@ class GroupingPool:
         words = self._fields.setdefault(field, {})
         postings = words.setdefault(word.decode("utf-8", "replace"), (array("I"), []))
         postings[0].append(document)
-        postings[1].append(value)
+        postings[1].append(value or b"")  # a field without positions gives None when merged
 
     def add_words(self, field: str, document: int, words: list[str]) -> None:
         """Take the words of a field of a document."""

@@ -1,0 +1,195 @@
+"""The index follows the archive: new mail, better copies, kills, damage, other versions."""
+
+from __future__ import annotations
+
+import pathlib
+import sqlite3
+
+import pytest
+
+from patchlore.index import indexing
+from patchlore.index.database import ENGINES, IndexDatabase, database_path
+from patchlore.index.errors import IndexingError
+from patchlore.index.indexing import count_unindexed, update_index
+from patchlore.index.search import Searcher
+from patchlore.kb.store import Archive
+from tests.index.letters import fill_archive, letters, mail, mid
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """The name of each engine."""
+    return str(request.param)
+
+
+def hits(path: pathlib.Path, query: str) -> set[str]:
+    """Return the Message-IDs that a query finds."""
+    with Archive(path) as archive, Searcher(archive) as searcher:
+        return {hit.key for hit in searcher.search(query).hits}
+
+
+def test_only_what_is_new_is_indexed(tmp_path: pathlib.Path, engine: str) -> None:
+    """The second run indexes what came since the first, the third nothing."""
+    mails = letters()
+    fill_archive(tmp_path, mails[:3])
+    assert update_index(tmp_path, engine=engine) == 3
+    fill_archive(tmp_path, mails)
+    with Archive(tmp_path) as archive:
+        assert count_unindexed(archive) == len(mails) - 3
+    assert update_index(tmp_path) == len(mails) - 3
+    assert update_index(tmp_path) == 0
+    assert hits(tmp_path, "night") == {mid(5)}
+
+
+def test_searches_say_what_is_not_indexed_yet(tmp_path: pathlib.Path, engine: str) -> None:
+    """A search for words counts the mails that it can't see; one for facts sees them all."""
+    mails = letters()
+    fill_archive(tmp_path, mails[:3])
+    update_index(tmp_path, engine=engine)
+    fill_archive(tmp_path, mails)
+    with Archive(tmp_path) as archive, Searcher(archive) as searcher:
+        assert searcher.search("ring").not_indexed == len(mails) - 3
+        facts = searcher.search("is:patch")
+        assert (facts.total, facts.not_indexed) == (3, 0)
+
+
+def test_without_an_index_facts_are_still_found(tmp_path: pathlib.Path) -> None:
+    """An archive that was never indexed answers exact questions, and says why words fail."""
+    fill_archive(tmp_path, letters())
+    with Archive(tmp_path) as archive, Searcher(archive) as searcher:
+        assert searcher.search("pr:83356").total == 3
+        results = searcher.search("ring")
+        assert results.total == 0
+        assert "no text index yet" in results.notes[0]
+
+
+def test_a_better_copy_takes_the_place_of_a_worse_one(tmp_path: pathlib.Path, engine: str) -> None:
+    """When the facts of a mail are redone, its old words are found no more."""
+    worse = mail(7, "Plans", "The words of the masked copy.\n")
+    worse.source.fidelity = "masked"
+    fill_archive(tmp_path, [*letters(), worse])
+    update_index(tmp_path, engine=engine)
+    assert hits(tmp_path, "masked") == {mid(7)}
+    fill_archive(tmp_path, [mail(7, "Plans", "The words of the exact copy.\n")])
+    assert update_index(tmp_path) == 1
+    assert hits(tmp_path, "masked") == set()
+    assert hits(tmp_path, "nq:exact") == {mid(7)}
+    assert hits(tmp_path, "-nq:exact s:plans") == {mid(5)}
+
+
+def test_a_killed_run_goes_on_where_it_was(
+    tmp_path: pathlib.Path, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was committed before a kill stays, the rest is done by the next run."""
+    monkeypatch.setattr(indexing, "BATCH", 2)
+    fill_archive(tmp_path, letters())
+
+    real = IndexDatabase.save_state
+    calls = []
+
+    def save_state(self: IndexDatabase, revision: int, batch: int) -> None:
+        calls.append(batch)
+        if len(calls) == 2:
+            raise KeyboardInterrupt  # after the engine's commit, before the database's
+        real(self, revision, batch)
+
+    monkeypatch.setattr(IndexDatabase, "save_state", save_state)
+    with pytest.raises(KeyboardInterrupt):
+        update_index(tmp_path, engine=engine)
+    monkeypatch.setattr(IndexDatabase, "save_state", real)
+    with Archive(tmp_path) as archive:
+        assert count_unindexed(archive) == 4
+    assert update_index(tmp_path) == 4
+    with Archive(tmp_path) as archive, Searcher(archive) as searcher:
+        assert searcher.search("s:ring").total == 4
+        assert searcher.search("ring", sort="rank").total == 4
+
+
+def damage_text(path: pathlib.Path) -> None:
+    """Overwrite the middle of every file of the index's own."""
+    for file in [database_path(path), *(path / "index" / "whoosh").glob("*.seg")]:
+        data = bytearray(file.read_bytes())
+        data[100 : len(data) // 2] = b"\xff" * (len(data) // 2 - 100)
+        file.write_bytes(data)
+    for file in (path / "index" / "whoosh").glob("*.toc"):
+        file.write_bytes(b"no index")
+
+
+def test_a_damaged_index_is_built_again(tmp_path: pathlib.Path, engine: str) -> None:
+    """Damage is told in a sentence and the index is built from the archive."""
+    fill_archive(tmp_path, letters()[:4])
+    update_index(tmp_path, engine=engine)
+    damage_text(tmp_path)
+    fill_archive(tmp_path, letters())
+    notes: list[str] = []
+    assert update_index(tmp_path, notice=notes.append) == len(letters())
+    assert len(notes) == 1
+    assert notes[0].endswith("It is built again.")
+    assert hits(tmp_path, "night") == {mid(5)}
+
+
+def test_a_search_in_a_damaged_index_says_so(tmp_path: pathlib.Path, engine: str) -> None:
+    """A search does not fail on damage: it says that words can't be searched."""
+    fill_archive(tmp_path, letters())
+    update_index(tmp_path, engine=engine)
+    damage_text(tmp_path)
+    with Archive(tmp_path) as archive, Searcher(archive) as searcher:
+        results = searcher.search("ring")
+        assert results.total == 0
+        assert "Words can't be searched" in results.notes[0]
+
+
+def test_an_index_of_another_version_is_built_again(tmp_path: pathlib.Path) -> None:
+    """An index of another patchlore is replaced, with a word about it."""
+    fill_archive(tmp_path, letters())
+    update_index(tmp_path)
+    connection = sqlite3.connect(database_path(tmp_path))
+    connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    notes: list[str] = []
+    assert update_index(tmp_path, notice=notes.append) == len(letters())
+    assert "another patchlore" in notes[0]
+
+
+def test_the_engine_can_be_changed(tmp_path: pathlib.Path) -> None:
+    """Another engine builds the index anew and answers the same; later runs keep it."""
+    fill_archive(tmp_path, letters())
+    update_index(tmp_path)
+    before = hits(tmp_path, "ring")
+    assert update_index(tmp_path, engine="sqlite") == len(letters())
+    assert not (tmp_path / "index" / "whoosh").exists()
+    assert hits(tmp_path, "ring") == before
+    assert update_index(tmp_path) == 0
+
+
+def test_a_rebuild_starts_afresh(tmp_path: pathlib.Path) -> None:
+    """With rebuild everything is indexed again."""
+    fill_archive(tmp_path, letters())
+    update_index(tmp_path)
+    assert update_index(tmp_path, rebuild=True) == len(letters())
+
+
+def test_one_writer_at_a_time(tmp_path: pathlib.Path) -> None:
+    """A second run while one is at work is refused with a sentence."""
+    fill_archive(tmp_path, letters())
+    with (
+        indexing._locked(tmp_path),
+        pytest.raises(IndexingError, match="Another patchlore is indexing"),
+    ):
+        update_index(tmp_path)
+
+
+def test_an_unknown_engine_is_refused(tmp_path: pathlib.Path) -> None:
+    """Only the engines that there are can be asked for."""
+    fill_archive(tmp_path, letters()[:1])
+    with pytest.raises(IndexingError, match="whoosh or sqlite"):
+        update_index(tmp_path, engine="xapian")
+
+
+def test_progress_is_told(tmp_path: pathlib.Path) -> None:
+    """The caller hears how many are done and how many there are."""
+    fill_archive(tmp_path, letters())
+    told: list[tuple[int, int]] = []
+    update_index(tmp_path, lambda done, total: told.append((done, total)))
+    assert told[0] == (0, len(letters()))
+    assert told[-1] == (len(letters()), len(letters()))

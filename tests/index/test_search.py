@@ -1,0 +1,205 @@
+"""Queries on an archive, with both engines: facts, words, order, what is shown."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from patchlore.index.errors import QueryError
+from patchlore.index.search import Searcher
+from tests.index.conftest import Numbers
+from tests.index.letters import FIXED, UPSTREAM, mid
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("s:ring", {1, 2, 4, 6}),
+        ('s:"ring wrap"', {1, 2, 6}),
+        ("nq:wrap", {1, 6, 2}),
+        ("q:vector_mmsg_rx", {2}),
+        ("nq:vector_mmsg_rx", {1, 6}),
+        ("b:vector_mmsg_rx", {1, 2, 6}),
+        ("bs:plans", {5}),
+        ("b:plans", set()),
+        ("dfa:old_wrap_helper", {1, 6}),
+        ("dfb:ring_wrap_safely", {1, 6}),
+        ("dfb:old_wrap_helper", set()),
+        ("dfctx:budget", {1, 6}),
+        ("dfhh:ring_poll", {1, 6}),
+        ("fn:ring_poll", {1, 6}),
+        ("randomize", {1, 6}),
+        ('"randomize"', set()),
+        ("random*", {1, 6}),
+        ("4.15.7", {5}),
+        ("100%", {5}),
+        ("foo->bar() a/b_c.h", {2}),
+        ("tests nq:night", {5}),
+    ],
+)
+def test_words_are_found_where_they_stand(found: Numbers, query: str, expected: set[int]) -> None:
+    """Each text prefix looks into its part of a mail; prose is stemmed, quoted words are not."""
+    assert found(query) == expected
+
+
+def test_quoted_diffs_are_no_diffs(found: Numbers) -> None:
+    """A quoted added line is found with q:, never with dfb:."""
+    assert found("q:ring_wrap_safely") == {2}
+    assert 2 not in found("dfb:ring_wrap_safely")
+
+
+def test_code_is_not_stemmed(found: Numbers) -> None:
+    """ "budgets" is no word of any diff, though "budget" is."""
+    assert found("dfctx:budgets") == set()
+
+
+def test_identifiers_are_found_whole_and_by_part(found: Numbers) -> None:
+    """A word that stands nowhere by itself finds the identifiers that it is a part of."""
+    assert found("vector_mmsg_rx") == {1, 2, 6}
+    assert found("mmsg") == {1, 2, 6}
+    assert found("dfb:safely") == {1, 6}
+    assert found('"mmsg"') == set()
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("f:ada", {1, 6}),
+        ("f:bo.tern@example.org", {2, 3}),
+        ("f:quill", {1, 6}),
+        ("author:quill", {1, 3, 6}),
+        ("t:ada@example.org", {3}),
+        ("tc:bo", {1}),
+        ("a:bo", {1, 2, 3}),
+        ("reviewed-by:skov", {1, 6}),
+        ("tag:mira", {1, 6}),
+        ("tag:reviewed-by", {1, 6}),
+        ("l:widgets", {1, 2, 3, 4, 5, 6}),
+        ("lid:widgets.lists.example.org", {1, 2, 3, 4, 5, 6}),
+    ],
+)
+def test_people_and_lists(found: Numbers, query: str, expected: set[int]) -> None:
+    """People are found by words of names and addresses, in the role that is asked for."""
+    assert found(query) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (f"mid:{mid(3)}", {3}),
+        (f"mid:<{mid(3)}>", {3}),
+        (f"mid:{mid(3)} mid:{mid(4)}", {3, 4}),
+        ("m:20240101", {1, 2, 3, 4, 5, 6}),
+        (f"references:{mid(1)}", {2}),
+        (f"thread:{mid(2)}", {1, 2}),
+        (f"series:{mid(1)}", {1, 6}),
+        ("dfn:drivers/widget/ring.c", {1, 6}),
+        ("dfn:ring.c", {1, 6}),
+        ("dfn:tick*", {3}),
+        ("dfpre:1111111", {1, 6}),
+        ("dfpost:2222222bbbbb", {1, 6}),
+        ("dfblob:1111111aaaaa0000", {1, 6}),
+        ("dfpost:1111111", set()),
+        ("v:3", {6}),
+        ("is:patch", {1, 3, 6}),
+        ("is:reply", {2}),
+        ("is:cover", {4}),
+        ("is:autosel", {3}),
+        ("is:backport", {3}),
+        ("event:autosel", {3}),
+        (f"upstream:{UPSTREAM}", {3}),
+        (f"upstream:{UPSTREAM[:7]}", {3}),
+        (f"commit:{UPSTREAM[:12]}", {3}),
+        (f"fixes:{FIXED}", {1, 6}),
+        (f"commit:{FIXED}", {1, 6}),
+        ("stable:5.10", {3}),
+        ("stable:linux-5.10.y", {3}),
+        ("stable:4.15", set()),
+        ("pr:83356", {1, 2, 6}),
+        ("bug:gcc:83356", {1, 2, 6}),
+        ("pr:83356 -where:quoted", {1, 6}),
+        ("pr:83356 where:own", {1, 6}),
+        ("pr:83356 where:quoted", {2}),
+        ("link:https://gcc.gnu.org/bugzilla/show_bug.cgi?id=83356", {1, 6}),
+        ("link:gcc.gnu.org/bugzilla", {1, 6}),
+        ("src:widgets", {1, 2, 3, 4, 5, 6}),
+        ("fidelity:exact", {1, 2, 3, 4, 5, 6}),
+        ("d:20240103..20240105", {3, 4, 5}),
+        ("d:2024-01-03", {3}),
+        ("d:..20240102", {1, 2}),
+        ("z:..10", set()),
+        ("z:10..", {1, 2, 3, 4, 5, 6}),
+    ],
+)
+def test_facts_are_found(found: Numbers, query: str, expected: set[int]) -> None:
+    """Each exact prefix finds the mails that have the fact, and no others."""
+    assert found(query) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("s:ring is:patch", {1, 6}),
+        ("s:ring -is:patch", {2, 4}),
+        ("s:ring OR s:plans", {1, 2, 4, 5, 6}),
+        ("s:ring d:20240102..20240104", {2, 4}),
+        ("-s:ring", {3, 5}),
+        ("NOT s:ring d:20240105..", {1, 2, 3, 4, 5}),
+        ("(s:plans OR s:tick) f:mira", {5}),
+        ("-> s:plans", {5}),
+        ("->", set()),
+    ],
+)
+def test_conditions_are_joined(found: Numbers, query: str, expected: set[int]) -> None:
+    """Facts, words and spans are joined by AND, OR and NOT in any mixture."""
+    assert found(query) == expected
+
+
+def test_the_newest_come_first(searcher: Searcher) -> None:
+    """Results are sorted by date, and the limit cuts the oldest."""
+    results = searcher.search("s:ring", limit=2)
+    assert [hit.message_id for hit in results.hits] == [mid(6), mid(4)]
+    assert results.total == 4
+
+
+def test_rank_puts_own_words_before_quoted_ones(searcher: Searcher) -> None:
+    """By rank the patch that says it stands before the reply that quotes it."""
+    hits = searcher.search("vector_mmsg_rx", sort="rank").hits
+    assert {hits[0].message_id, hits[1].message_id} == {mid(1), mid(6)}
+    assert hits[2].message_id == mid(2)
+
+
+def test_rank_puts_strong_evidence_first(searcher: Searcher) -> None:
+    """By rank a bug that is quoted only comes last."""
+    assert searcher.search("pr:83356", sort="rank").hits[-1].message_id == mid(2)
+
+
+def test_snippets_are_from_the_authors_own_words(searcher: Searcher) -> None:
+    """The line that is shown is the author's, with the words marked."""
+    hit = next(hit for hit in searcher.search("wrap").hits if hit.message_id == mid(2))
+    assert hit.snippet is not None
+    marked = [hit.snippet.text[start:end] for start, end in hit.snippet.marks]
+    assert marked == ["wrapping"]
+
+
+def test_bad_values_are_pointed_at(searcher: Searcher) -> None:
+    """A hash that is too short is an error with the place in the query."""
+    with pytest.raises(QueryError, match="7 or more hex digits") as caught:
+        searcher.search("s:ring commit:012")
+    assert caught.value.start == 7
+
+
+def test_exact_queries_never_load_whoosh(archive_path: object) -> None:
+    """A question about facts does not import the engine for prose."""
+    import subprocess
+
+    code = (
+        "import sys\n"
+        "from patchlore.kb.store import Archive\n"
+        "from patchlore.index.search import Searcher\n"
+        "with Archive(sys.argv[1]) as archive, Searcher(archive) as searcher:\n"
+        "    assert searcher.search('pr:83356 f:ada d:2024..').hits\n"
+        "assert 'whoosh' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(archive_path)], check=True)
