@@ -11,6 +11,7 @@ from patchlore.ingest.facts import (
     cves,
     dependencies,
     fixes,
+    heads,
     links,
     mentions,
     notices,
@@ -39,4 +40,5 @@ FINDERS: tuple[Callable[[Context], None], ...] = (
     mentions.find,
     applied.find,
     compilers.find,
+    heads.find,
 )
