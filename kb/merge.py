@@ -30,6 +30,8 @@ class Identity(Struct, kw_only=True):
     subject: str
     sender: PersonKey
     body_hash: int | None
+    #: Whether the text is as it was sent: neither masked nor flattened.
+    is_faithful: bool
 
 
 def hash64(text: str) -> int:
@@ -75,16 +77,6 @@ def person_key(person: Person | None) -> PersonKey:
     return (person.name or "", (person.email or "").lower(), person.email_masked or "")
 
 
-def identity(message: Message) -> Identity:
-    """Return what of a message is compared with others."""
-    return Identity(
-        timestamp=message.timestamp,
-        subject=message.subject or "",
-        sender=person_key(message.from_),
-        body_hash=body_hash(message),
-    )
-
-
 def same_message(one: Identity, other: Identity) -> bool:
     """Whether two mails under one Message-ID are copies of one message.
 
@@ -107,20 +99,22 @@ def same_without_id(one: Identity, other: Identity) -> bool:
     """Whether two mails are copies of one message when at least one has no Message-ID.
 
     More must agree than under one Message-ID: the whole subject with its tags,
-    the sender under the masks, and the second of the date, or the text where a
-    page shows no date.
+    the sender under the masks, and the text.  The second of the date will do
+    where an archive has changed the text of one of them; but files of
+    ``git format-patch`` with one title, author and date and different diffs are
+    backports of one commit to different trees.
     """
     if _plain(one.subject) != _plain(other.subject) or not _plain(one.subject):
         return False
     if not senders_agree(one.sender, other.sender):
         return False
     same_text = one.body_hash is not None and one.body_hash == other.body_hash
-    if one.timestamp is not None and other.timestamp is not None:
-        if one.timestamp == other.timestamp:
-            return True
-        # Pages show the date without seconds or in the zone of the archive.
-        return same_text and abs(one.timestamp - other.timestamp) <= _SAME_DAY
-    return same_text
+    if one.timestamp is None or other.timestamp is None:
+        return same_text
+    if one.timestamp == other.timestamp and not (one.is_faithful and other.is_faithful):
+        return True
+    # Pages show the date without seconds or in the zone of the archive.
+    return same_text and abs(one.timestamp - other.timestamp) <= _SAME_DAY
 
 
 def senders_agree(one: PersonKey, other: PersonKey) -> bool:

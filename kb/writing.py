@@ -17,6 +17,9 @@ from patchlore.kb.rows import FACT_TABLES, INSERTS, fact_rows
 from patchlore.kb.shaping import HEAD, HEAD_SIZE, Shaped, shape
 from patchlore.kb.store import Added, Archive, transaction
 
+#: Up to this fidelity a copy's text is as it was sent.
+_FAITHFUL = FIDELITIES.index("rewritten")
+
 #: Mails under a made-up id end so; no mail has such a Message-ID.
 MADE_UP = "@patchlore"
 
@@ -229,7 +232,7 @@ class _Batch:
             has_message_id=shaped.message_id is not None,
             best_copy=copy,
             fidelity=fidelity,
-            identity=_identity(shaped),
+            identity=_identity(mail),
             parsed=mail,
             stored=False,
         )
@@ -257,14 +260,14 @@ class _Batch:
             entry.parsed.raw.data if entry.parsed else self._archive.raw(entry.id)
         )
         entry.parsed, entry.best_copy, entry.fidelity = mail, copy, fidelity
-        entry.identity = _identity(mail.shaped)
+        entry.identity = _identity(mail)
         self._added.redone += entry.stored
 
     # -- which message --------------------------------------------------------------
 
     def _find(self, mail: Parsed) -> _Entry | None:
         """Return the message that this mail is a copy of, or None for a new one."""
-        shaped, identity = mail.shaped, _identity(mail.shaped)
+        shaped, identity = mail.shaped, _identity(mail)
         if shaped.message_id is not None:
             mid = self._mids.id_of(shaped.message_id)
             for entry in self._under(mid):
@@ -320,6 +323,7 @@ class _Batch:
                     subject=str(row[7] or ""),
                     body_hash=row[8],
                     sender=(str(row[9]), str(row[10]), str(row[11])),
+                    is_faithful=row[5] <= _FAITHFUL,
                 ),
             )
         return entry
@@ -446,10 +450,12 @@ class _Batch:
         return None if person is None else self._writer._people.id_of(person)
 
 
-def _identity(shaped: Shaped) -> Identity:
+def _identity(mail: Parsed) -> Identity:
+    shaped = mail.shaped
     return Identity(
         timestamp=shaped.timestamp,
         subject=shaped.subject,
         sender=shaped.sender or ("", "", ""),
         body_hash=shaped.body_hash,
+        is_faithful=FIDELITIES.index(mail.raw.source.fidelity) <= _FAITHFUL,
     )

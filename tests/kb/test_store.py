@@ -213,6 +213,19 @@ def test_the_same_subject_from_somebody_else_is_another_mail(tmp_path: pathlib.P
     assert store(tmp_path, MASKED, other) == Added(new=2)
 
 
+def test_backports_of_one_commit_without_message_ids_stay_apart(tmp_path: pathlib.Path) -> None:
+    """Files of git format-patch for two trees have one title, author and date, and two diffs."""
+    for_old, for_new = (
+        message(
+            None,
+            body=f"The clock ticks once where it should tick twice.\n+{number}\n",
+            source=source(f"/{number}/fix.patch", format="git-patch"),
+        )
+        for number in ("4.19", "5.10")
+    )
+    assert store(tmp_path, for_old, for_new) == Added(new=2)
+
+
 def test_references_make_threads_with_placeholders(tmp_path: pathlib.Path) -> None:
     """Mails that only share an ancestor that was never seen are in one thread."""
     first = message("a@example.org", references=["root@example.org"])
