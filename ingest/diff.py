@@ -17,6 +17,7 @@ from patchlore.ingest.diff_hunks import HUNK_HEADER, FilePatch, Scan, read_hunks
 from patchlore.ingest.diff_names import (
     file_name,
     side_status,
+    split_binary_line,
     split_git_header,
     strip_pair,
     unquote,
@@ -34,7 +35,6 @@ from patchlore.ingest.text import (
 )
 
 _INDEX = re.compile(r"index ([0-9a-f,]+)\.\.([0-9a-f]+)(?: (\d{6}))?")
-_BINARY_FILES = re.compile(r"(?:Binary files|Files) (.+) and (.+) differ\r?$")
 _EXTENDED = (
     "old mode ", "new mode ", "deleted file mode ", "new file mode ", "copy from ", "copy to ",
     "rename from ", "rename to ", "similarity index ", "dissimilarity index ", "index ",
@@ -76,9 +76,9 @@ def _read_file(scan: Scan, index: int, line: str) -> int:
     if line.startswith(("diff -", "Index: ")):
         return _read_announced(scan, index)
     if line.startswith(("Binary files ", "Files ")) and _follows_diff(scan, index):
-        match = _BINARY_FILES.match(line)
-        if match:
-            return _add_binary(scan, index, index, match[1], match[2])
+        pair = split_binary_line(line)
+        if pair:
+            return _add_binary(scan, index, index, *pair)
     return index
 
 
@@ -91,7 +91,7 @@ def _follows_diff(scan: Scan, index: int) -> bool:
 
 
 def _add_binary(scan: Scan, start: int, index: int, old: str, new: str) -> int:
-    old, new = strip_pair(old.strip('"'), new.strip('"'))
+    old, new = strip_pair(old, new)
     change = FileChange(path=new if new != "/dev/null" else old, added=None, removed=None)
     change.binary = True
     change.status = side_status(old == "/dev/null", new == "/dev/null")
@@ -119,14 +119,14 @@ def _read_announced(scan: Scan, index: int) -> int:
     nearby = scan.at(after)
     if nearby.startswith("--- "):
         end = _read_traditional(scan, index, after)
-        return end if end > after else index
+        return end if end > after else after
     if nearby.startswith("*** "):
         end = read_context(scan, after)
-        return end if end > after else index
-    match = _BINARY_FILES.match(nearby)
-    if match:
-        return _add_binary(scan, index, after, match[1], match[2])
-    return index
+        return end if end > after else after
+    pair = split_binary_line(nearby)
+    if pair:
+        return _add_binary(scan, index, after, *pair)
+    return after  # nothing begins on the lines that were passed over
 
 
 def _read_traditional(scan: Scan, start: int, index: int) -> int:
@@ -263,10 +263,7 @@ def _read_git_content(
     if line.startswith("Binary files "):
         _set_binary(patch)
         scan.mark(index, index + 1, DIFF)
-        match = _BINARY_FILES.match(line)
-        if match:
-            return index + 1, (match[1].strip('"'), match[2].strip('"'))
-        return index + 1, None
+        return index + 1, split_binary_line(line)
     return index, None
 
 

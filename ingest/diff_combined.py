@@ -9,7 +9,9 @@ from patchlore.ingest.diff_names import function_name, unquote
 from patchlore.ingest.message import FileChange
 from patchlore.ingest.text import ADDED, CONTEXT, DIFF, HUNK, REMOVED
 
-_HUNK = re.compile(r"(@@@+)((?: -\d+(?:,\d+)?)+) \+\d+(?:,(\d+))? @@@+(.*)")
+_HUNK = re.compile(
+    r"(@@@{1,60})((?: -\d{1,9}(?:,\d{1,9})?){1,60}) \+\d{1,9}(?:,(\d{1,9}))? @@@{1,60}(.*)"
+)
 _INDEX = re.compile(r"index ([0-9a-f,]+)\.\.([0-9a-f]+)")
 
 

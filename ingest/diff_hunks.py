@@ -11,7 +11,8 @@ from patchlore.ingest.errors import Defect
 from patchlore.ingest.message import FileChange
 from patchlore.ingest.text import ADDED, CONTEXT, HUNK, PROSE, REMOVED, Text
 
-HUNK_HEADER = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@(.*)")
+#: Longer numbers are no line numbers, and int() would refuse them.
+HUNK_HEADER = re.compile(r"@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@(.*)")
 #: What a hunk can't be continued by: the start of something else.
 _STARTS = ("diff --git ", "@@ -", "Index: ", "diff --cc ", "diff -")
 

@@ -32,6 +32,7 @@ _LETTERS = {
     b"f": b"\f",
     b"r": b"\r",
 }
+_BINARY_FILES = re.compile(r"(?:Binary files|Files) (.+ and .+) differ\r?$")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -123,6 +124,24 @@ def split_git_header(line: str) -> tuple[str, str] | None:
         if (rest[:2], rest[blank + 1 : blank + 3]) in _PREFIX_PAIRS:
             return rest[:blank], rest[blank + 1 :]
     return None
+
+
+def split_binary_line(line: str) -> tuple[str, str] | None:
+    """The two names of ``Binary files a/x and b/x differ``, prefixes included; None if it is none.
+
+    A name may hold " and ": the line is split where both halves name one
+    file, or where one of them is /dev/null; else at the last one.
+    """
+    match = _BINARY_FILES.match(line)
+    if match is None:
+        return None
+    parts = match[1][:4096].split(" and ")
+    pairs = [(" and ".join(parts[:n]), " and ".join(parts[n:])) for n in range(1, len(parts))][:64]
+    pairs = [(unquote(old), unquote(new)) for old, new in pairs]
+    for old, new in pairs:
+        if strip_known(old) == strip_known(new) or old == "/dev/null":
+            return old, new
+    return next((pair for pair in pairs if pair[1] == "/dev/null"), pairs[-1])
 
 
 def function_name(heading: str) -> str | None:

@@ -37,8 +37,8 @@ _CUT = re.compile(
 _AFTER_MARKER = re.compile(
     r"(?:commit [0-9a-f]{40} upstream\.?|\[ ?[Uu]pstream commit [0-9a-f]{7,40}[^\]]{0,80}\]) ?"
 )
-_STAT = re.compile(r"(?:--- )?(\S+) +\| +(\d+)\b")
-_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@ ?(.*)", re.S)
+_STAT = re.compile(r"(?:--- )?(\S+) +\| +(\d{1,9})\b")
+_HUNK = re.compile(r"@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@ ?(.*)", re.S)
 _LONG = 500
 _MARK = re.compile(r" (?=[+-][^\s=+-])")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))?")
+_HUNK = re.compile(rb"@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))?")
 _OID = re.compile(rb"(?:commit |From )?[0-9a-f]{40}")
 _SPACE = b" \t\n\r"
 

@@ -82,7 +82,8 @@ def test_base_commit_below_the_diff() -> None:
     """format-patch puts the base below the signature's blank line."""
     assert parse_patch("Text.").base_commit is None
     message = parse_letter(
-        "Text.\n---\n\ndiff --git a/l b/l\nindex 1a2b3c4d5e6f..6f5e4d3c2b1a 100644\n--- a/l\n+++ b/l\n"
+        "Text.\n---\n\ndiff --git a/l b/l\nindex 1a2b3c4d5e6f..6f5e4d3c2b1a 100644\n"
+        "--- a/l\n+++ b/l\n"
         f"@@ -1 +1 @@\n-a\n+b\n\nbase-commit: {SHA}\n-- \n2.41.0\n"
     )
     assert message.base_commit == SHA

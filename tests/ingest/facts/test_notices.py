@@ -30,8 +30,10 @@ def test_added_with_a_format_patch() -> None:
     """A queued patch: tree, queue file; marker and author of the enclosed patch are its own."""
     message = parse_letter(
         f"{QUEUED}From {OTHER} Mon Sep 17 00:00:00 2001\nFrom: Ada Quill <ada@example.org>\n"
-        f"Date: Thu, 1 Jun 2023 09:06:05 +0200\nSubject: lamp: dim\n\nFrom: Ada Quill <ada@example.org>\n\n"
-        f'commit {SHA} upstream.\n\nText.\n\nFixes: {OTHER[:12]} ("lamp: glow")\n---\n lamp.c | 2 +-\n\n{DIFF}',
+        f"Date: Thu, 1 Jun 2023 09:06:05 +0200\nSubject: lamp: dim\n\n"
+        "From: Ada Quill <ada@example.org>\n\n"
+        f'commit {SHA} upstream.\n\nText.\n\nFixes: {OTHER[:12]} ("lamp: glow")\n'
+        f"---\n lamp.c | 2 +-\n\n{DIFF}",
         subject=ADDED_SUBJECT,
     )
     assert message.notification is not None
@@ -121,7 +123,8 @@ def test_review_tree_without_a_tag() -> None:
     """Older rounds name the tree in the preamble alone."""
     message = parse_letter(
         "3.10-stable review patch.  If anyone has any objections, please let me know.\n\n"
-        f"------------------\n\nFrom: Ada Quill <ada@example.org>\n\ncommit {SHA} upstream.\n\n{DIFF}",
+        f"------------------\n\nFrom: Ada Quill <ada@example.org>\n\n"
+        f"commit {SHA} upstream.\n\n{DIFF}",
         subject="[ 12/78] lamp: dim",
     )
     assert message.notification is not None
@@ -197,7 +200,8 @@ def test_llm_explanation_below_the_cut_is_no_fact() -> None:
     """What a machine explains below ``---`` is prose for search, never a marker or a tag."""
     message = parse_letter(
         f"[ Upstream commit {SHA} ]\n\nText.\n---\n\nLLM Generated explanations, may be completely"
-        f" bogus:\n\nYES\n\ncommit {OTHER} upstream.\nFixes a bug.\nCc: stable@vger.kernel.org # 5.4+\n\n"
+        f" bogus:\n\nYES\n\ncommit {OTHER} upstream.\nFixes a bug.\n"
+        "Cc: stable@vger.kernel.org # 5.4+\n\n"
         f" lamp.c | 2 +-\n\n{DIFF}",
         subject="[PATCH AUTOSEL 6.17-5.4] lamp: dim",
     )
