@@ -28,11 +28,12 @@ _HOLDS_COUNTER = re.compile(r"(?<![\d.])\d{1,4}/\d{1,4}(?![\d.])")
 _VERSION = re.compile(r"v(?:er)?\.?(\d{1,3})(\.\d{1,2})?", re.I)
 _GLUED_VERSION = re.compile(r"([A-Za-z]+?)[-_]?v(\d{1,2})", re.I)
 _TREE = re.compile(
-    r"(?:linux-|kernel-|stable[-/:]|-stable[-/:]|v|for-)?([2-9]\.\d{1,2}(?:\.\d{1,3})?)"
+    r"(?:for-)?(?:linux-|kernel-|-?stable[-/:])?v?([2-9]\.\d{1,2}(?:\.\d{1,3})?)"
     r"(\.[yx])?(?:[-.]?stable)?(?:-?rc\d*)?((?:-(?:cip|rt|ltsi|lts)\d*)*)(\+)?",
     re.I,
 )
-_RANGE = re.compile(r"v?(\d\.\d{1,2})(?:\.y)?(?:-|\.\.)v?(\d\.\d{1,2})(?:\.y)?")
+#: AUTOSEL writes "6.17-5.4", people "5.4~6.6".
+_RANGE = re.compile(r"v?(\d\.\d{1,2})(?:\.y)?(?:-|~|\.\.)v?(\d\.\d{1,2})(?:\.y)?")
 _DEVELOPMENT = re.compile(
     r"(?:net|nf|bpf|ipsec|wireless|mm|tip|rdma|net-queue|iwl-net|iwl-next|mptcp|wpan|can"
     r"|[\w/.]*-next(?:-fixes|-queue)?|[\w.]+-fixes|-(?:next|mm|tip|rc|next-fixes)"
@@ -95,6 +96,11 @@ def stable_tree(version: str) -> str:
     # 2.6.32 was a series of its own, maintained as 2.6.32.y.
     keep = 3 if parts[:2] == ["2", "6"] and len(parts) > 2 else 2
     return ".".join(parts[:keep]) + ".y"
+
+
+def _numbers(version: str) -> list[int]:
+    """``6.17`` as numbers, to be compared by."""
+    return [int(part) for part in version.split(".")]
 
 
 def read_subject(subject: str) -> Subject:
@@ -182,7 +188,7 @@ def _words(group: str) -> list[str]:
     group = re.sub(r"(\d)\s+of\s+(\d)", r"\1/\2", group)
     group = re.sub(r"(?<=\d)\s*/\s+(?=\d{1,4}\b(?!\.))|(?<=\d)\s+/(?=\d{1,4}\b(?!\.))", "/", group)
     words: list[str] = []
-    for word in re.split(r"[\s,;]+", group):
+    for word in re.split(r"[\s,;&]+", group):
         word = word.strip(":()")
         if not word or word == "/":
             continue
@@ -288,7 +294,7 @@ def _read_word(
         return
     interval = _RANGE.fullmatch(word)
     if interval:
-        newest, oldest = stable_tree(interval[1]), stable_tree(interval[2])
+        oldest, newest = (stable_tree(end) for end in sorted(interval.groups(), key=_numbers))
         tags.target_range = {"newest": newest, "oldest": oldest}
         stables.append(newest)
         return
