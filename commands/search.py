@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,24 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "mbox", "ids")
 
 
+_ABOUT = """\
+Words side by side must all be found; AND, OR, NOT, -word, parentheses,
+"phrases" and word* work as in lore's search box.  The status is 1 when nothing
+is found and 2 when the query can't be understood.
+
+"""
+_PREFIXES = "{prefixes}"
+
+
+class _PrefixHelp(argparse.RawDescriptionHelpFormatter):
+    """Lists the prefixes where the help is shown, and loads them only then."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if _PREFIXES in text:
+            text = text.replace(_PREFIXES, _help_of_prefixes())
+        return super()._fill_text(text, width, indent)
+
+
 def add_parsers(subparsers: Subparsers) -> None:
     """Add the commands."""
     parser = add_command(
@@ -39,10 +59,12 @@ def add_parsers(subparsers: Subparsers) -> None:
             "patchlore search dfn:drivers/net/tun.c dfb:skb_shinfo is:patch",
             "patchlore search '\"use after free\" stable:5.10' --format ids --limit 0",
         ],
-        'Words side by side must all be found; AND, OR, NOT, -word, parentheses, "phrases" and '
-        "word* work as at lore. The status is 1 when nothing is found and 2 when the query can't "
-        "be understood.\n\n" + _help_of_prefixes(),
+        _ABOUT + _PREFIXES,
     )
+    parser.formatter_class = _PrefixHelp
+    # "-s:ring" is part of a query: argparse leaves to positional arguments what
+    # it takes for a negative number, and for this parser that is one dash.
+    parser._negative_number_matcher = re.compile(r"-(?!-)")
     parser.add_argument(
         "--limit", type=_limit, default=50, metavar="N", help="at most N hits (default 50, 0: all)"
     )
@@ -87,12 +109,13 @@ def _limit(text: str) -> int:
 def _help_of_prefixes() -> str:
     from patchlore.index.prefixes import PREFIXES
 
-    lines = [f"  {prefix.name + ':':12} {prefix.help}" for prefix in PREFIXES.values()]
-    return (
-        "prefixes:\n"
-        + "\n".join(lines)
-        + "\n  reviewed-by: (and any trailer)  somebody whom such a trailer names"
-    )
+    lines = ["prefixes:"]
+    for prefix in PREFIXES.values():
+        text = prefix.help + (f": {', '.join(prefix.choices)}" if prefix.choices else "")
+        head = f"  {prefix.name + ':':12} "
+        lines += textwrap.wrap(text, 79, initial_indent=head, subsequent_indent=" " * len(head))
+    lines.append("  reviewed-by: and any other trailer: somebody whom it names")
+    return "\n".join(lines)
 
 
 def run_search(args: argparse.Namespace) -> int:

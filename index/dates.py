@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import pathlib
 import re
-import subprocess
-import tempfile
-import time
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
@@ -97,6 +92,11 @@ def _plain_span(match: re.Match[str], text: str) -> tuple[int, int]:
 @lru_cache(maxsize=64)
 def _git_date(text: str) -> int:
     """What git's approxidate makes of TEXT, in seconds since 1970."""
+    import os
+    import pathlib
+    import subprocess
+    import tempfile
+
     # rev-parse wants to be in a repository, and nothing of a real one is needed.
     with tempfile.TemporaryDirectory() as folder:
         for name in ("objects", "refs"):
@@ -117,7 +117,7 @@ def _git_date(text: str) -> int:
     found = re.match(r"--max-age=(\d+)", run.stdout)
     if found is None:
         raise ValueError(f"git can't tell what date '{text}' is.")
-    return min(int(found[1]), int(time.time()) + 10**9)
+    return int(found[1])
 
 
 def parse_size_range(text: str) -> tuple[int | None, int | None]:

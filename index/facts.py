@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import urllib.parse
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 
@@ -94,7 +93,7 @@ class Facts:
             "dfblob": lambda value, _: self._blob(value, "old_blob", "new_blob"),
             "patchid": lambda value, _: self._patch_id(value),
             "forpatchid": lambda value, _: self._dependency("for-patch-id", value),
-            "changeid": lambda value, _: self._dependency("change-id", value),
+            "changeid": self._change_id,
             "pr": lambda value, _: self.bugs(f"gcc:{value}"),
             "bug": lambda value, _: self.bugs(value),
             "where": lambda value, _: self.bugs(None, [value]),
@@ -336,6 +335,14 @@ class Facts:
             (value, kind),
         )
 
+    def _change_id(self, value: str, quoted: bool) -> set[int]:
+        """b4's change-id of a series, and Gerrit's, which is a trailer."""
+        return self._dependency("change-id", value) | self._set(
+            "SELECT trailer.message FROM role JOIN trailer ON trailer.role = role.id"
+            " WHERE role.name = 'change-id' AND trailer.value = ?",
+            (value,),
+        )
+
     def _commit(
         self, value: str, relations: Sequence[str] = (), kind: str | None = None
     ) -> set[int]:
@@ -355,9 +362,11 @@ class Facts:
         return self._commit(value, relations)
 
     def _link(self, value: str, kinds: Sequence[str]) -> set[int]:
+        from urllib.parse import unquote
+
         urls = [value, f"https://{value}", f"http://{value}"]
         # A URL stands for itself, for what is below it, and for the mail that it names.
-        named = _plain_mid(urllib.parse.unquote(value))
+        named = _plain_mid(unquote(value))
         if "/" in named and "@" in named:
             named = next((part for part in named.split("/") if "@" in part), named)
         found = self._set(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Literal
 
 from msgspec import Struct
@@ -147,6 +146,8 @@ def trailer_prefix(name: str) -> Prefix:
 
 def nearest_prefix(name: str) -> str | None:
     """The name of the prefix that NAME was probably meant to be."""
+    import difflib
+
     known = [*PREFIXES, *SYNONYMS, "reviewed-by", "signed-off-by", "reported-by", "tested-by"]
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)
     if near:
