@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import BinaryIO
 
 from patchlore.kb.backports import Row
+from patchlore.kb.mailing import as_mail
 from patchlore.kb.store import Archive
 from patchlore.kb.text import count
 
@@ -25,7 +26,7 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
             left.append(row.sha or row.subject or "")
         elif patch.message not in written:  # one mail may carry several commits
             written.add(patch.message)
-            out.write(mboxrd(archive.raw(patch.message), patch.timestamp))
+            out.write(mboxrd(as_mail(archive, patch.message), patch.timestamp))
     if not left:
         return []
     shown = ", ".join(name[:12] for name in left[:3]) + (" …" if len(left) > 3 else "")

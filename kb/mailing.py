@@ -1,0 +1,80 @@
+"""A message as a mail that other programs read: as it was sent, or made again from a page."""
+
+from __future__ import annotations
+
+import email.utils
+from datetime import datetime
+from email.header import Header
+
+from patchlore.ingest.message import Message, Person
+from patchlore.kb.content import decode_message
+from patchlore.kb.store import Archive
+
+#: Formats whose raw bytes are a mail; those of others are a page or an export.
+MAIL_FORMATS = frozenset(
+    {"rfc822", "mbox", "maildir", "public-inbox", "git-patch", "patchwork-mbox"}
+)
+
+
+def original_mail(archive: Archive, message: int) -> bytes | None:
+    """Return the bytes of the best copy that is a mail; None when there are only pages."""
+    content = archive.content(message)
+    if decode_message(content.facts).source.format in MAIL_FORMATS:
+        return content.raw
+    copies = archive.execute(
+        "SELECT copy.id, source.format FROM copy JOIN source ON source.id = copy.source"
+        " WHERE copy.message = ? ORDER BY copy.fidelity, copy.id",
+        (message,),
+    ).fetchall()
+    for copy, format in copies:
+        if format in MAIL_FORMATS:
+            return archive.raw_of_copy(copy)
+    return None
+
+
+def as_mail(archive: Archive, message: int) -> bytes:
+    """Return a message as a mail: its exact bytes, or headers and text taken from its page."""
+    return original_mail(archive, message) or rebuilt(archive.message(message))
+
+
+def rebuilt(message: Message) -> bytes:
+    """Return a mail made of a Message: what ``git am`` needs of its headers, and its text."""
+    head = [("From", _address(message.from_))]
+    if message.date_iso:
+        when = datetime.fromisoformat(message.date_iso)
+        head.append(("Date", email.utils.format_datetime(when)))
+    head.append(("Subject", _encoded(message.subject or "(no subject)")))
+    if message.message_id:
+        head.append(("Message-ID", f"<{_line(message.message_id)}>"))
+    if message.in_reply_to:
+        head.append(("In-Reply-To", f"<{_line(message.in_reply_to)}>"))
+    head += [
+        ("MIME-Version", "1.0"),
+        ("Content-Type", "text/plain; charset=UTF-8"),
+        ("Content-Transfer-Encoding", "8bit"),
+    ]
+    text = "".join(f"{name}: {value}\n" for name, value in head) + "\n" + message.body
+    return text.encode("utf-8", "replace")
+
+
+def _address(person: Person | None) -> str:
+    if person is None:
+        return "unknown <unknown@invalid>"
+    address = _line(person.email or person.email_masked or "unknown@invalid")
+    name = _line(person.name or "")
+    if not name:
+        return address
+    if not name.isascii():
+        return f"{_encoded(name)} <{address}>"
+    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{quoted}" <{address}>'
+
+
+def _encoded(text: str) -> str:
+    line = _line(text)
+    return line if line.isascii() else Header(line, "utf-8", maxlinelen=70).encode(linesep="\n")
+
+
+def _line(text: str) -> str:
+    # A line end in a subject would begin a header of its choice.
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
