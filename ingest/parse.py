@@ -94,8 +94,9 @@ def _fill_headers(message: Message, mail: Mail) -> Subject:
         name = (match[1] if match else value).strip().lower()
         if name and name not in message.lists:
             message.lists.append(name)
-    if message.source.list and message.source.list not in message.lists:
-        message.lists.append(message.source.list)
+    for known in (message.source.list, mail.hints.get("list")):
+        if known and known not in message.lists:
+            message.lists.append(known)
     number = mail.hints.get("patchwork_id") or _first(fields, "x-patchwork-id") or ""
     if number.strip().isdecimal():
         message.patchwork_id = int(number[:18])

@@ -37,8 +37,8 @@ FINDERS: tuple[Callable[[Context], None], ...] = (
     dependencies.find,
     notices.find,
     reports.find,
-    mentions.find,
     applied.find,
+    mentions.find,
     compilers.find,
     heads.find,
 )

@@ -88,15 +88,19 @@ def _read_summary(
     found = 0
     for at in range(index + 1, min(index + 400, len(lines) - 1)):
         title = _SUMMARY.match(lines[at])
-        commit = _SUMMARY_COMMIT.match(lines[at + 1]) if title else None
-        if title and not commit and at + 2 < len(lines):  # a long title goes on below
-            commit = _SUMMARY_COMMIT.match(lines[at + 2])
-        if title and commit:
+        if title is None:
+            continue
+        below = at + 1
+        commit = _SUMMARY_COMMIT.match(lines[below])
+        if commit is None and below + 1 < len(lines):  # a long title goes on below
+            below += 1
+            commit = _SUMMARY_COMMIT.match(lines[below])
+        if commit:
             sha = (commit[1] or commit[2]).lower()
             context.message.applied.append(
                 Applied(sha=sha, title=title[2].strip(), tree=tree, branch=branch or None, by=by)
             )
-            context.note("applied", sha, at, "summary-of-commits")
+            context.note("applied", sha, below, "summary-of-commits")
             found += 1
     return found
 

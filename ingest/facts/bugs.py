@@ -62,14 +62,14 @@ _SYZBOT = re.compile(
 _GCC_COMMIT = re.compile(
     r"gcc\.gnu\.org/(?:g:([0-9a-f]{7,40})|(r\d{1,2}-\d{1,6})(?:-g[0-9a-f]{7,40})?|(r\d{4,6})\b"
     r"|git/\S{0,80}?h=([0-9a-f]{7,40}))|\b(r\d{1,2}-\d{1,6})-g[0-9a-f]{7,40}\b"
-    r"|\bgcc(?:'s)?[ \t]+(?:commit|revision)[ \t]+(r\d{1,2}-\d{1,6}|r\d{5,6})\b",
+    r"|\bgcc(?:'s)?[ \t]+(?:(?:trunk|commit|revision|master)[ \t(]+){1,2}(r\d{1,2}-\d{1,6}|r\d{5,6})\b",
     re.I,
 )
 #: A line without one of these names no bug.
 _SIGN = re.compile(
     r"gcc|bugzilla|bugs\.|bugs?/|debian bug|syz|bsc#|bnc#|boo#|llvm|sourceware|issues/|launchpad"
 )
-_PR = re.compile(r"PR[ \t#:]{0,3}[\w(]")
+_PR = re.compile(r"PR[ \t#:]{0,3}[\w(]|\bPR$", re.M)
 
 
 class _Finder:
@@ -204,10 +204,19 @@ def find(context: Context) -> None:
         kind = kinds[index]
         if kind != SIGNATURE:
             where = _WHERE.get(kind) or _where_in_own_text(context, line)
-            finder.read(line, where, index)
+            finder.read(_unwrapped(context, index, line), where, index)
     message.gcc_prs = list(finder.gcc.values())
     message.other_prs = list(finder.others.values())
     message.gcc_commits = list(finder.commits)
+
+
+def _unwrapped(context: Context, index: int, line: str) -> str:
+    """LINE with the next one's first word where a wrap parted "PR" from its number."""
+    lines = context.text.lines
+    if line.endswith("PR") and index + 1 < len(lines):
+        words = lines[index + 1][:200].lstrip("> ").split(maxsplit=1)
+        return f"{line} {words[0]}" if words else line
+    return line
 
 
 def _where_in_own_text(context: Context, line: str) -> str:

@@ -33,7 +33,7 @@ _FIXED = re.compile(
 )
 _FACTS = frozenset(
     ["fixes", "upstream_commits", "reverts", "reverted_upstream", "stable_dep_of", "fixes_after_cut",
-     "suggested_fixes", "cc_stable"]
+     "suggested_fixes", "cc_stable", "base_commit", "applied", "regression", "original_commit"]
 )  # fmt: skip
 _NO_PROSE = frozenset([*DIFF_KINDS, HEADER, STAT, SIGNATURE])
 
