@@ -248,12 +248,12 @@ def _person(person: Person | None) -> str:
 def run_thread(args: argparse.Namespace) -> int:
     """Print a conversation."""
     from patchlore.kb.dossiers.threads import thread_nodes
-    from patchlore.kb.reading import find_message
+    from patchlore.kb.reading import find_messages
     from patchlore.kb.text import count, day, printable, shorten
 
     with open_archive(args) as archive:
-        asked = find_message(archive, args.id)
-        nodes = thread_nodes(archive, asked)
+        asked = find_messages(archive, args.id)
+        nodes = thread_nodes(archive, args.id)
     if args.json:
         print_json_lines(
             {
@@ -275,7 +275,7 @@ def run_thread(args: argparse.Namespace) -> int:
             print_lines([style.proof(f"{indent}(not seen) <{printable(node.text)}>")])
             continue
         brief = node.message
-        mark = "*" if brief.id == asked else " "
+        mark = "*" if brief.id in asked else " "
         head = f"{mark}{indent}{day(brief.timestamp)} {printable(brief.sender) or '(no sender)'}: "
         print_lines(
             [

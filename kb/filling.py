@@ -13,9 +13,10 @@ from patchlore.ingest.errors import PatchloreError
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.items import Mark, Problem
 from patchlore.ingest.sources.reading import read_source
+from patchlore.kb.parsed import Parsed, Sighting
 from patchlore.kb.parsing import Work, Workers
 from patchlore.kb.store import Archive
-from patchlore.kb.writing import Parsed, Sighting, Writer
+from patchlore.kb.writing import Writer
 
 #: A batch is stored when it has so many mails or so many bytes: bounded memory
 #: whether mails are of 2 KB or of 20 MB.

@@ -58,6 +58,23 @@ class Interned:
             self._ids.clear()
 
 
+class Names:
+    """The tables of names that a writer keeps in mind from batch to batch."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Take the connection of the writer."""
+        self.people = Interned(connection, "person", ("name", "email", "masked"))
+        self.paths = Interned(connection, "path", ("text",))
+        self.roles = Interned(connection, "role", ("name",))
+        self.lists = Interned(connection, "list", ("name",))
+        self.sources = Interned(connection, "source", ("path", "format", "list"))
+
+    def flush(self) -> None:
+        """Write what is new in each table."""
+        for table in (self.people, self.paths, self.roles, self.lists, self.sources):
+            table.flush()
+
+
 class _Mid(Struct):
     id: int
     thread: int

@@ -189,6 +189,20 @@ def find_message(archive: Archive, name: str) -> int:
     raise NotFoundError(f"No mail in the archive has the Message-ID {name}.")
 
 
+def find_thread(archive: Archive, name: str) -> int:
+    """Return the thread of a Message-ID, also of one that mails only refer to.
+
+    Raises NotFoundError.
+    """
+    for id_ in find_messages(archive, name):
+        return int(archive.value("SELECT thread FROM mail WHERE id = ?", (id_,)))
+    for text in message_names(name):
+        thread = archive.value("SELECT thread FROM mid WHERE text = ?", (text,))
+        if thread is not None:
+            return int(thread)
+    raise NotFoundError(f"No mail in the archive has or names the Message-ID {name}.")
+
+
 def parse_bug(text: str) -> Bug | None:
     """Return the bug that ``83356``, ``PR83356``, ``target/89587`` or ``llvm:143908`` names."""
     match = _BUG.fullmatch(text.strip()) if len(text) <= 100 else None

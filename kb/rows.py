@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from patchlore.kb.interning import Interned, MessageIds
+from patchlore.kb.interning import MessageIds, Names
 from patchlore.kb.shaping import Shaped
 
 #: Ancestors beyond these are left out: a mail with thousands is a damaged or hostile one.
@@ -53,26 +53,22 @@ def fact_rows(
     rows: dict[str, list[tuple[object, ...]]],
     message: int,
     shaped: Shaped,
-    *,
+    names: Names,
     mids: MessageIds,
     own_mid: int,
-    people: Interned,
-    paths: Interned,
-    roles: Interned,
-    lists: Interned,
 ) -> None:
     """Append the rows of one message to ``rows`` (table to rows) and join its thread."""
+    people, paths, roles = names.people.id_of, names.paths.id_of, names.roles.id_of
     for position, text in enumerate(shaped.references[-_MAX_REFERENCES:]):
         mid = mids.id_of(text)
         mids.join(own_mid, mid)
         rows["reference"].append((message, position, mid))
     rows["message_person"].extend(
-        (message, roles.id_of((role,)), people.id_of(person)) for role, person in shaped.people
+        (message, roles((role,)), people(person)) for role, person in shaped.people
     )
     rows["trailer"].extend(
-        (message, position, roles.id_of((key,)), value) for position, key, value in shaped.trailers
+        (message, position, roles((key,)), value) for position, key, value in shaped.trailers
     )
-    rows["message_list"].extend((lists.id_of((name,)), message) for name in shaped.lists)
     rows["link"].extend(
         (message, position, kind, url, mids.id_of(named) if named else None)
         for position, kind, url, named in shaped.links
@@ -82,8 +78,8 @@ def fact_rows(
             message,
             position,
             kind,
-            paths.id_of((path,)),
-            paths.id_of((old_path,)) if old_path else None,
+            paths((path,)),
+            paths((old_path,)) if old_path else None,
             *columns,
         )
         for position, kind, path, old_path, columns in shaped.files

@@ -197,7 +197,8 @@ class Archive:
         A mail that is already there is not stored twice; a copy of a known message
         is merged into it.  Raises ArchiveError; then nothing of the batch is stored.
         """
-        from patchlore.kb.writing import Writer, prepare
+        from patchlore.kb.parsed import prepare
+        from patchlore.kb.writing import Writer
 
         parsed = [prepare(message, raw) for message, raw in zip(messages, raws, strict=True)]
         return Writer(self).add(parsed, marks)

@@ -1,89 +1,16 @@
-"""The one writer: batches of messages into the tables, copies merged, in one transaction."""
+"""The one writer: batches of mails and the marks of their sources, each in one transaction."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
-
-from patchlore.ingest.message import Message
-from patchlore.ingest.raw import FIDELITIES, Raw, Source
+from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.items import Mark
-from patchlore.kb.content import encode_message, pack_sample, train
-from patchlore.kb.interning import Interned, MessageIds, next_id
-from patchlore.kb.merge import Identity, same_message, same_without_id
-from patchlore.kb.rows import FACT_TABLES, INSERTS, fact_rows
-from patchlore.kb.shaping import HEAD, HEAD_SIZE, Shaped, shape
+from patchlore.kb.batch import Batch
+from patchlore.kb.content import pack_sample, train
+from patchlore.kb.interning import Names
+from patchlore.kb.parsed import Parsed, Sighting, known_copy
 from patchlore.kb.store import Added, Archive, transaction
-
-#: Up to this fidelity a copy's text is as it was sent.
-_FAITHFUL = FIDELITIES.index("rewritten")
-
-#: Mails under a made-up id end so; no mail has such a Message-ID.
-MADE_UP = "@patchlore"
-
-_MESSAGE_COLUMNS = (
-    "id, mid, ordinal, has_message_id, revision, best_copy, fidelity, size, sender, author, "
-    f"in_reply_to, {HEAD}"
-)
-_INSERT_MESSAGE = (
-    f"INSERT INTO message ({_MESSAGE_COLUMNS}) VALUES ({', '.join('?' * (11 + HEAD_SIZE))})"
-)
-_CANDIDATE = (
-    "SELECT message.id, message.mid, message.ordinal, message.has_message_id, message.best_copy,"
-    " message.fidelity, message.timestamp, message.subject, message.body_hash,"
-    " coalesce(person.name, ''), coalesce(person.email, ''), coalesce(person.masked, '')"
-    " FROM message LEFT JOIN person ON person.id = message.sender WHERE "
-)
-
-
-class Parsed(Struct, kw_only=True):
-    """A mail on its way into the archive: its bytes, its encoded Message and its rows."""
-
-    raw: Raw
-    sha256: bytes
-    facts: bytes
-    shaped: Shaped
-
-
-class Sighting(Struct, kw_only=True):
-    """A mail whose very bytes are known already: only where it was seen is new."""
-
-    raw: Raw
-    sha256: bytes
-    copy: int
-
-
-class _Entry(Struct, kw_only=True):
-    """A message that a batch touches; rows are written once, when all is merged."""
-
-    id: int
-    mid: int
-    ordinal: int
-    has_message_id: bool
-    best_copy: int
-    fidelity: int
-    identity: Identity
-    #: Raw mail and facts to be written: None as long as the stored ones stand.
-    parsed: Parsed | None = None
-    stored: bool = True
-    renamed: bool = False
-
-
-def prepare(message: Message, raw: Raw) -> Parsed:
-    """Return what the writer needs of a mail and the message that was made of it."""
-    return Parsed(
-        raw=raw,
-        sha256=hashlib.sha256(raw.data).digest(),
-        facts=encode_message(message),
-        shaped=shape(message),
-    )
-
-
-def digest_of(sha256: bytes) -> int:
-    """Return the first 64 bits of a sha256 as the signed number of ``copy.digest``."""
-    return int.from_bytes(sha256[:8], "big", signed=True)
 
 
 class Writer:
@@ -97,36 +24,27 @@ class Writer:
         """Take the archive to write to."""
         self._archive = archive
         self._connection = archive.connection
-        self._people = Interned(self._connection, "person", ("name", "email", "masked"))
-        self._paths = Interned(self._connection, "path", ("text",))
-        self._roles = Interned(self._connection, "role", ("name",))
-        self._lists = Interned(self._connection, "list", ("name",))
-        self._sources = Interned(self._connection, "source", ("path", "format", "list"))
+        self._names = Names(self._connection)
         self._has_dictionary = archive.value("SELECT count(*) FROM dictionary") > 0
 
     def known_copy(self, raw: Raw, sha256: bytes) -> int | None:
         """Return the id of a stored copy with these bytes read in the same format, or None."""
-        row = self._connection.execute(
-            "SELECT copy.id FROM copy JOIN source ON source.id = copy.source"
-            " WHERE copy.digest = ? AND copy.sha256 = ? AND source.format = ? LIMIT 1",
-            (digest_of(sha256), sha256, raw.source.format),
-        ).fetchone()
-        return None if row is None else int(row[0])
+        return known_copy(self._connection, raw, sha256)
 
     def add(self, mails: Sequence[Parsed | Sighting], marks: Iterable[Mark] = ()) -> Added:
         """Store a batch and how far its sources were read, all or nothing."""
         with transaction(self._archive):
-            added = _Batch(self).add(mails)
+            if not self._has_dictionary:
+                self._train([mail for mail in mails if isinstance(mail, Parsed)])
+            added = Batch(self._archive, self._names).add(mails)
             self._connection.executemany(
                 "INSERT INTO mark VALUES (?, ?) ON CONFLICT DO UPDATE SET state = excluded.state",
                 [(mark.source, mark.state) for mark in marks],
             )
         return added
 
-    def train_dictionary(self, mails: Iterable[Parsed]) -> None:
-        """Make the archive's compression dictionary of the first mails that are enough for one."""
-        if self._has_dictionary:
-            return
+    def _train(self, mails: Iterable[Parsed]) -> None:
+        """Make the archive's compression dictionary of the first batch that is enough for one."""
         trained = train([pack_sample(mail.raw.data, mail.facts) for mail in mails])
         if trained is None:
             return
@@ -135,327 +53,3 @@ class Writer:
         self._connection.execute("INSERT INTO meta VALUES ('dictionary', ?)", (number,))
         self._archive.forget_codec()
         self._has_dictionary = True
-
-
-class _Batch:
-    """One batch: what it has touched so far, and the rows to write at its end."""
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-        self._archive = writer._archive
-        self._connection = writer._connection
-        self._mids = MessageIds(self._connection)
-        self._next_message = next_id(self._connection, "message")
-        self._next_copy = next_id(self._connection, "copy")
-        self._entries: dict[int, _Entry] = {}
-        self._of_mid: dict[int, list[int]] = {}
-        self._by_title: dict[int, list[int]] = {}
-        self._copies: list[tuple[object, ...]] = []
-        self._seen: dict[tuple[bytes, str], tuple[int, int]] = {}
-        #: Where copies of this batch were seen.
-        self._places: set[tuple[int, int, bytes]] = set()
-        self._raws: dict[int, bytes] = {}
-        self._aliases: set[tuple[int, int]] = set()
-        self._message_lists: set[tuple[int, int]] = set()
-        self._added = Added()
-
-    def add(self, mails: Sequence[Parsed | Sighting]) -> Added:
-        for mail in mails:
-            if isinstance(mail, Sighting):
-                self._add_sighting(mail)
-            else:
-                self._add_parsed(mail)
-        self._write()
-        return self._added
-
-    # -- one mail -----------------------------------------------------------------
-
-    def _add_sighting(self, mail: Sighting) -> None:
-        message, same_as = self._connection.execute(
-            "SELECT message, same_as FROM copy WHERE id = ?", (mail.copy,)
-        ).fetchone()
-        self._add_same_bytes(mail.raw, mail.sha256, message, same_as or mail.copy)
-
-    def _add_same_bytes(self, raw: Raw, sha256: bytes, message: int, first: int) -> None:
-        """A mail whose bytes are in the archive: remember only where it was seen."""
-        source = self._source(raw.source)
-        known = self._connection.execute(
-            "SELECT id, offset FROM copy WHERE digest = ? AND source = ? AND message = ?",
-            (digest_of(sha256), source, message),
-        ).fetchone()
-        if known is not None:
-            if known[1] != raw.source.offset:
-                self._connection.execute(
-                    "UPDATE copy SET offset = ? WHERE id = ?", (raw.source.offset, known[0])
-                )
-            self._added.known += 1
-            return
-        if any(row[1] == message and row[2] == source and row[8] == sha256 for row in self._copies):
-            self._added.known += 1
-            return
-        self._copy_row(raw, sha256, message, source, same_as=first)
-        self._list_of(raw.source, message)
-        self._added.merged += 1
-
-    def _add_parsed(self, mail: Parsed) -> None:
-        raw = mail.raw
-        twin = self._seen.get((mail.sha256, raw.source.format))
-        if twin is not None:
-            self._add_same_bytes(raw, mail.sha256, *twin)
-            return
-        known = self._writer.known_copy(raw, mail.sha256)
-        if known is not None:
-            self._add_sighting(Sighting(raw=raw, sha256=mail.sha256, copy=known))
-            return
-        entry = self._find(mail)
-        copy = self._next_copy
-        fidelity = FIDELITIES.index(raw.source.fidelity)
-        if entry is None:
-            entry = self._new_entry(mail, copy, fidelity)
-            self._added.new += 1
-        else:
-            self._added.merged += 1
-            self._merge(entry, mail, copy, fidelity)
-        self._seen[mail.sha256, raw.source.format] = (entry.id, copy)
-        self._copy_row(raw, mail.sha256, entry.id, self._source(raw.source))
-        self._list_of(raw.source, entry.id)
-        for alias in mail.shaped.aliases:
-            self._aliases.add((self._mids.id_of(alias), entry.id))
-
-    def _new_entry(self, mail: Parsed, copy: int, fidelity: int) -> _Entry:
-        shaped = mail.shaped
-        mid = self._mids.id_of(shaped.message_id or f"sha256:{mail.sha256.hex()[:32]}{MADE_UP}")
-        entry = _Entry(
-            id=self._next_message,
-            mid=mid,
-            ordinal=self._free_ordinal(mid),
-            has_message_id=shaped.message_id is not None,
-            best_copy=copy,
-            fidelity=fidelity,
-            identity=_identity(mail),
-            parsed=mail,
-            stored=False,
-        )
-        self._next_message += 1
-        self._entries[entry.id] = entry
-        self._of_mid[mid].append(entry.id)
-        if shaped.title_hash is not None:
-            self._by_title.setdefault(shaped.title_hash, []).append(entry.id)
-        return entry
-
-    def _merge(self, entry: _Entry, mail: Parsed, copy: int, fidelity: int) -> None:
-        """Add a copy to a message; its facts are redone when the copy is a better one."""
-        message_id = mail.shaped.message_id
-        if message_id is not None and not entry.has_message_id:
-            self._aliases.add((entry.mid, entry.id))
-            old, entry.mid = entry.mid, self._mids.id_of(message_id)
-            self._mids.join(old, entry.mid)
-            entry.ordinal = self._free_ordinal(entry.mid)
-            self._of_mid[entry.mid].append(entry.id)
-            entry.has_message_id = entry.renamed = True
-        if fidelity >= entry.fidelity:
-            self._raws[copy] = mail.raw.data
-            return
-        self._raws[entry.best_copy] = (
-            entry.parsed.raw.data if entry.parsed else self._archive.raw(entry.id)
-        )
-        entry.parsed, entry.best_copy, entry.fidelity = mail, copy, fidelity
-        entry.identity = _identity(mail)
-        self._added.redone += entry.stored
-
-    # -- which message --------------------------------------------------------------
-
-    def _find(self, mail: Parsed) -> _Entry | None:
-        """Return the message that this mail is a copy of, or None for a new one."""
-        shaped, identity = mail.shaped, _identity(mail)
-        if shaped.message_id is not None:
-            mid = self._mids.id_of(shaped.message_id)
-            for entry in self._under(mid):
-                if same_message(entry.identity, identity):
-                    return entry
-        if shaped.title_hash is None:
-            return None
-        for entry in self._titled(shaped, only_without_id=shaped.message_id is not None):
-            if same_without_id(entry.identity, identity):
-                return entry
-        return None
-
-    def _under(self, mid: int) -> list[_Entry]:
-        """The messages with this Message-ID or alias, of the archive and of this batch."""
-        if mid not in self._of_mid:
-            found = []
-            if not self._mids.is_new(mid):
-                rows = self._connection.execute(
-                    _CANDIDATE + "message.mid = ?1 OR message.id IN"
-                    " (SELECT message FROM alias WHERE mid = ?1)",
-                    (mid,),
-                ).fetchall()
-                found = [self._load(row).id for row in rows]
-            self._of_mid[mid] = found
-        return [self._entries[id_] for id_ in self._of_mid[mid]]
-
-    def _titled(self, shaped: Shaped, *, only_without_id: bool) -> list[_Entry]:
-        condition = "message.title_hash = ?1 AND (?2 IS NULL OR message.timestamp IS NULL"
-        condition += " OR message.timestamp BETWEEN ?2 - 100000 AND ?2 + 100000)"
-        if only_without_id:
-            condition += " AND message.has_message_id = 0"
-        rows = self._connection.execute(
-            _CANDIDATE + condition, (shaped.title_hash, shaped.timestamp)
-        ).fetchall()
-        entries = [self._load(row) for row in rows]
-        if shaped.title_hash is not None:
-            batch = self._by_title.get(shaped.title_hash, ())
-            entries += [self._entries[id_] for id_ in batch]
-        return [entry for entry in entries if not only_without_id or not entry.has_message_id]
-
-    def _load(self, row: tuple[int, ...]) -> _Entry:
-        entry = self._entries.get(row[0])
-        if entry is None:
-            entry = self._entries[row[0]] = _Entry(
-                id=row[0],
-                mid=row[1],
-                ordinal=row[2],
-                has_message_id=bool(row[3]),
-                best_copy=row[4],
-                fidelity=row[5],
-                identity=Identity(
-                    timestamp=row[6],
-                    subject=str(row[7] or ""),
-                    body_hash=row[8],
-                    sender=(str(row[9]), str(row[10]), str(row[11])),
-                    is_faithful=row[5] <= _FAITHFUL,
-                ),
-            )
-        return entry
-
-    def _free_ordinal(self, mid: int) -> int:
-        taken = {entry.ordinal for entry in self._under(mid) if entry.mid == mid}
-        return next(number for number in range(len(taken) + 1) if number not in taken)
-
-    # -- rows -------------------------------------------------------------------------
-
-    def _source(self, source: Source) -> int:
-        return self._writer._sources.id_of((source.path, source.format, source.list or ""))
-
-    def _list_of(self, source: Source, message: int) -> None:
-        if source.list:
-            self._message_lists.add((message, self._writer._lists.id_of((source.list,))))
-
-    def _copy_row(
-        self, raw: Raw, sha256: bytes, message: int, source: int, same_as: int | None = None
-    ) -> None:
-        self._places.add((message, source, sha256))
-        self._copies.append(
-            (
-                self._next_copy,
-                message,
-                source,
-                raw.source.offset,
-                raw.source.blob,
-                same_as,
-                FIDELITIES.index(raw.source.fidelity),
-                len(raw.data),
-                sha256,
-                digest_of(sha256),
-            )
-        )
-        self._next_copy += 1
-
-    def _write(self) -> None:
-        written = [entry for entry in self._entries.values() if entry.parsed is not None]
-        self._writer.train_dictionary(entry.parsed for entry in written if entry.parsed)
-        redone = [(entry.id,) for entry in written if entry.stored]
-        if redone:
-            for table in FACT_TABLES:
-                self._connection.executemany(f"DELETE FROM {table} WHERE message = ?", redone)
-            self._connection.executemany("DELETE FROM content WHERE message = ?", redone)
-            self._connection.executemany("DELETE FROM message WHERE id = ?", redone)
-        revision = int(self._archive.value("SELECT value FROM meta WHERE name = 'revision'"))
-        rows: dict[str, list[tuple[object, ...]]] = {table: [] for table in INSERTS}
-        messages: list[tuple[object, ...]] = []
-        contents: list[tuple[int, bytes]] = []
-        codec = self._archive.codec
-        for entry in written:
-            if entry.parsed is None:
-                continue
-            shaped = entry.parsed.shaped
-            revision += 1
-            messages.append(
-                (
-                    entry.id,
-                    entry.mid,
-                    entry.ordinal,
-                    entry.has_message_id,
-                    revision,
-                    entry.best_copy,
-                    entry.fidelity,
-                    len(entry.parsed.raw.data),
-                    self._person(shaped.sender),
-                    self._person(shaped.author),
-                    self._mids.id_of(shaped.in_reply_to) if shaped.in_reply_to else None,
-                    *shaped.head,
-                )
-            )
-            contents.append((entry.id, codec.pack(entry.parsed.raw.data, entry.parsed.facts)))
-            fact_rows(
-                rows,
-                entry.id,
-                shaped,
-                mids=self._mids,
-                own_mid=entry.mid,
-                people=self._writer._people,
-                paths=self._writer._paths,
-                roles=self._writer._roles,
-                lists=self._writer._lists,
-            )
-        for entry in self._entries.values():
-            if entry.renamed and entry.parsed is None:
-                revision += 1
-                self._connection.execute(
-                    "UPDATE message SET mid = ?, ordinal = ?, has_message_id = 1, revision = ?"
-                    " WHERE id = ?",
-                    (entry.mid, entry.ordinal, revision, entry.id),
-                )
-        rows["message_list"].extend(
-            (list_, message) for message, list_ in sorted(self._message_lists)
-        )
-        execute = self._connection.executemany
-        self._mids.flush()
-        for interned in (
-            self._writer._people,
-            self._writer._paths,
-            self._writer._roles,
-            self._writer._lists,
-            self._writer._sources,
-        ):
-            interned.flush()
-        execute(_INSERT_MESSAGE, messages)
-        execute("INSERT INTO content VALUES (?, ?)", contents)
-        execute(
-            "INSERT INTO copy (id, message, source, offset, blob, same_as, fidelity, size, sha256,"
-            " digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            self._copies,
-        )
-        execute(
-            "INSERT INTO raw VALUES (?, ?)",
-            [(copy, codec.compress(data)) for copy, data in sorted(self._raws.items())],
-        )
-        for table, statement in INSERTS.items():
-            if rows[table]:
-                execute(statement, rows[table])
-        execute("INSERT OR IGNORE INTO alias VALUES (?, ?)", sorted(self._aliases))
-        execute("UPDATE meta SET value = ? WHERE name = 'revision'", [(revision,)])
-
-    def _person(self, person: tuple[str, str, str] | None) -> int | None:
-        return None if person is None else self._writer._people.id_of(person)
-
-
-def _identity(mail: Parsed) -> Identity:
-    shaped = mail.shaped
-    return Identity(
-        timestamp=shaped.timestamp,
-        subject=shaped.subject,
-        sender=shaped.sender or ("", "", ""),
-        body_hash=shaped.body_hash,
-        is_faithful=FIDELITIES.index(mail.raw.source.fidelity) <= _FAITHFUL,
-    )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from patchlore.kb.reading import Brief, briefs
+from patchlore.kb.reading import Brief, briefs, find_thread
 from patchlore.kb.store import Archive
 
 
@@ -21,17 +21,14 @@ class Node(Struct, kw_only=True):
     depth: int
 
 
-def thread_nodes(archive: Archive, message: int) -> list[Node]:
-    """Return the thread of a message from the top, replies below what they answer.
+def thread_nodes(archive: Archive, name: str) -> list[Node]:
+    """Return the thread of the mail with this Message-ID (seen or not) from the top.
 
-    Replies stand in order of their dates.  A placeholder is kept where more
-    than one mail, or a mail at the top, hangs on it.  Loops of references are
-    broken at the mail that would close them.
+    Replies stand below what they answer, in order of their dates.  A placeholder
+    is kept where more than one mail, or a mail at the top, hangs on it.  Loops of
+    references are broken at the mail that would close them.  Raises NotFoundError.
     """
-    thread = archive.value(
-        "SELECT mid.thread FROM message JOIN mid ON mid.id = message.mid WHERE message.id = ?",
-        (message,),
-    )
+    thread = find_thread(archive, name)
     texts: dict[int, str] = dict(
         archive.execute("SELECT id, text FROM mid WHERE thread = ?", (thread,)).fetchall()
     )

@@ -209,7 +209,8 @@ def test_a_thread_has_replies_below_what_they_answer(tmp_path: pathlib.Path) -> 
         mail(2, in_reply_to="0@example.org", references=["0@example.org"]),
         mail(4, in_reply_to="lost@example.org", references=["2@example.org", "lost@example.org"]),
     ) as archive:
-        nodes = thread_nodes(archive, find_message(archive, "2@example.org"))
+        nodes = thread_nodes(archive, "2@example.org")
+        assert thread_nodes(archive, "0@example.org") == nodes
     assert [(node.depth, node.text, node.message is not None) for node in nodes] == [
         (0, "0@example.org", False),
         (1, "1@example.org", True),
@@ -227,7 +228,7 @@ def test_a_loop_of_references_ends(tmp_path: pathlib.Path) -> None:
         mail(2, in_reply_to="1@example.org"),
         mail(3, in_reply_to="2@example.org"),
     ) as archive:
-        nodes = thread_nodes(archive, 1)
+        nodes = thread_nodes(archive, "1@example.org")
     assert sorted(node.text for node in nodes) == [f"{n}@example.org" for n in (1, 2, 3)]
 
 
@@ -238,7 +239,7 @@ def test_a_long_thread_is_walked_without_recursion(tmp_path: pathlib.Path) -> No
         mail(number, in_reply_to=f"{number - 1}@example.org", from_=BO) for number in range(1, 5000)
     ]
     with filled(tmp_path, *chain) as archive:
-        nodes = thread_nodes(archive, 2500)
+        nodes = thread_nodes(archive, "2500@example.org")
     assert [node.depth for node in nodes] == list(range(5000))
 
 
