@@ -277,6 +277,8 @@ def _connect(path: pathlib.Path, *, write: bool) -> sqlite3.Connection:
             connection.execute("PRAGMA journal_mode = WAL")
             # In WAL mode NORMAL can lose the last batches on power failure, never tear one.
             connection.execute("PRAGMA synchronous = NORMAL")
+            # Pages that every batch changes are then written to the file once for several.
+            connection.execute("PRAGMA wal_autocheckpoint = 4000")
     except sqlite3.Error as error:
         connection.close()
         raise explain_error(error, path.parent) from error
