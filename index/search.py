@@ -162,7 +162,11 @@ class Searcher:
         text = self._open_text()
         if text is None:
             return set()
-        return text.find(leaf.prefix.name if leaf.prefix else None, leaf.text, leaf.quoted)
+        try:
+            return text.find(leaf.prefix.name if leaf.prefix else None, leaf.text, leaf.quoted)
+        except DamagedIndex as error:
+            self._give_up(error)
+            return set()
 
     def _all(self, items: Iterable[Node]) -> set[int] | None:
         """What all of ITEMS match, the cheap and the selective first."""
@@ -238,14 +242,20 @@ class Searcher:
             try:
                 self._text = TextSearch(self._archive.path)
             except DamagedIndex as error:
-                self._no_index = True
-                missing = not (self._archive.path / "index" / "words.sqlite").exists()
-                reason = "There is no text index yet." if missing else str(error)
-                self._notes.append(
-                    f"{reason} Words can't be searched: run 'patchlore --archive "
-                    f"{self._archive.path} index'."
-                )
+                self._give_up(error)
         return self._text
+
+    def _give_up(self, error: DamagedIndex) -> None:
+        """Go on without the text index, and note why."""
+        self.close()
+        self._no_index = True
+        missing = not (self._archive.path / "index" / "words.sqlite").exists()
+        reason = "There is no text index yet." if missing else str(error)
+        option = "" if missing else " --rebuild"
+        self._notes.append(
+            f"{reason} Words can't be searched: run 'patchlore --archive "
+            f"{self._archive.path} index{option}'."
+        )
 
     def _not_indexed(self) -> int:
         text = self._open_text()

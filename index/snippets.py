@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from msgspec import Struct
 
@@ -26,8 +26,11 @@ from patchlore.ingest.message import (
 #: Characters of a line that are shown.
 WIDTH = 160
 
-#: Lines of a mail that are looked at; longer mails are generated.
-_MOST_LINES = 20_000
+#: So many lines with one of the words are weighed; a later one is hardly better.
+_ENOUGH = 40
+
+#: Characters of a body that are put in lower case at once.
+_PIECE = 16_384
 
 # What the author wrote comes first, what others wrote last.
 _ORDER = {
@@ -62,16 +65,15 @@ def make_snippet(message: Message | Searched, words: Collection[str]) -> Snippet
     words win over the diff, that over quotations; then the line with more of
     the words, then the earlier one.
     """
-    whole = {word for word in words if not word.endswith("*")}
-    starts = tuple(word[:-1] for word in words if word.endswith("*"))
     if not words:
         return None
-    likely = re.compile("|".join(re.escape(word) for word in (*whole, *starts))).search
+    whole = {word for word in words if not word.endswith("*")}
+    starts = tuple(word[:-1] for word in words if word.endswith("*"))
+    likely = re.compile("|".join(re.escape(word) for word in (*whole, *starts)))
     best: tuple[tuple[int, int], int, str, str, list[tuple[int, int]]] | None = None
-    lines = message.body.split("\n", _MOST_LINES)[:_MOST_LINES]
-    kinds = message.line_kinds
-    for index in [index for index, line in enumerate(lines) if likely(line.lower())]:
-        number, line, kind = index + 1, lines[index], kinds[index : index + 1]
+    seen = 0
+    for number, line in _likely_lines(message.body, likely):
+        kind = message.line_kinds[number - 1 : number]
         order = _ORDER.get(kind, 0)
         if kind in _NEVER or (best is not None and order > best[0][0]):
             continue
@@ -85,10 +87,43 @@ def make_snippet(message: Message | Searched, words: Collection[str]) -> Snippet
         rank = (order, -len({word for word, _, _ in found}))
         if best is None or rank < best[0]:
             best = (rank, number, kind, line, [(start, end) for _, start, end in found])
+        seen += 1
+        if order == 0 and seen >= _ENOUGH:
+            break
     if best is None:
         return None
     _, number, kind, line, marks = best
     return _cut(line, number, kind, marks)
+
+
+def _likely_lines(body: str, likely: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Yield number and text of the lines of BODY that LIKELY matches in lower case.
+
+    The body is looked at piece by piece: most times the first one is enough.
+    """
+    number, begin = 1, 0
+    while begin < len(body):
+        end = body.find("\n", begin + _PIECE)
+        end = len(body) if end < 0 else end + 1
+        piece = body[begin:end]
+        yield from _likely_lines_of(piece, number, likely)
+        number += piece.count("\n")
+        begin = end
+
+
+def _likely_lines_of(piece: str, number: int, likely: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    lower = piece.lower()
+    if len(lower) != len(piece):  # some capitals have longer small forms
+        lower = "".join(small if len(small := char.lower()) == 1 else char for char in piece)
+    start, end = 0, -1
+    for match in likely.finditer(lower):
+        if match.start() < end:
+            continue  # the line was told already
+        number += lower.count("\n", start, match.start())
+        start = lower.rfind("\n", 0, match.start()) + 1
+        end = lower.find("\n", match.start())
+        end = len(lower) if end < 0 else end
+        yield number, piece[start:end]
 
 
 def _cut(line: str, number: int, kind: str, marks: list[tuple[int, int]]) -> Snippet:

@@ -10,7 +10,12 @@ from typing import Any
 
 from patchlore.index.engine import PROSE_FIELDS, AnyWord, Document, Pattern, Phrase
 from patchlore.index.errors import DamagedIndex
-from patchlore.index.whoosh_postings import GroupingPool, LeanCodec, make_schema
+from patchlore.index.whoosh_postings import (
+    GroupingPool,
+    LeanCodec,
+    decode_positions,
+    make_schema,
+)
 
 # Whoosh 2.7.4 has no types and whoosh3 a few: for the checker it is Any.
 whoosh_index: Any = import_module("whoosh.index")
@@ -31,6 +36,7 @@ class WhooshEngine:
 
     def __init__(self, folder: pathlib.Path) -> None:
         """Open the index in FOLDER; raises DamagedIndex when that can't be."""
+        self._folder = folder
         try:
             self._index = whoosh_index.open_dir(str(folder))
             self._reader = self._index.reader()
@@ -43,10 +49,10 @@ class WhooshEngine:
     def find(self, fields: Collection[str], pattern: Pattern) -> set[int]:
         """The numbers of the documents with PATTERN in at least one of FIELDS."""
         found: set[int] = set()
-        for segment in self._segments:
-            numbers = segment.numbers
-            for document in segment.find(fields, pattern):
-                found.add(numbers[document])
+        with self._guarded():
+            for segment in self._segments:
+                numbers = segment.numbers
+                found.update(numbers[document] for document in segment.find(fields, pattern))
         return found
 
     def rank(
@@ -57,16 +63,25 @@ class WhooshEngine:
         scores: dict[int, float] = {}
         for pattern in patterns:
             counts: list[tuple[int, float]] = []
-            for segment in self._segments:
-                numbers = segment.numbers
-                for document, count in segment.count(weights, pattern).items():
-                    counts.append((numbers[document], count))
+            with self._guarded():
+                for segment in self._segments:
+                    numbers = segment.numbers
+                    for document, count in segment.count(weights, pattern).items():
+                        counts.append((numbers[document], count))
             rarity = 1.0 - len(counts) / (total + 1) + 0.1
             for number, count in counts:
                 if number in wanted:
                     share = rarity * count / (count + 1.2)
                     scores[number] = scores.get(number, 0.0) + share
         return scores
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Turn what Whoosh raises on damaged files, which is anything, into DamagedIndex."""
+        try:
+            yield
+        except Exception as error:
+            raise DamagedIndex(f"The text index {self._folder} is damaged ({error}).") from error
 
     def close(self) -> None:
         """Close the files of the index."""
@@ -103,7 +118,11 @@ class _Segment:
                 found.update(self._phrase(field, pattern))
             else:
                 for word in self._words(field, pattern):
-                    found.update(self._reader.postings(field, word).all_ids())
+                    postings = self._reader.postings(field, word)
+                    while postings.is_active():
+                        postings.id()  # reads the block, which is taken as a whole
+                        found.update(postings._ids)
+                        postings._next_block()
         return found - self._deleted if self._deleted else found
 
     def count(self, weights: Mapping[str, float], pattern: Pattern) -> dict[int, float]:
@@ -117,12 +136,8 @@ class _Segment:
                 for document, places in self._phrase(field, pattern).items():
                     counts[document] = counts.get(document, 0.0) + weight * len(places)
                 continue
-            for key in self._words(field, pattern):
-                postings = self._reader.postings(field, key)
-                while postings.is_active():
-                    document = postings.id()
-                    counts[document] = counts.get(document, 0.0) + weight * postings.weight()
-                    postings.next()
+            for document, value in self._values(field, self._words(field, pattern)).items():
+                counts[document] = counts.get(document, 0.0) + weight * (len(value) // 4)
         return {doc: count for doc, count in counts.items() if doc not in self._deleted}
 
     def _words(self, field: str, pattern: Pattern) -> list[bytes]:
@@ -151,43 +166,34 @@ class _Segment:
             if not words:
                 return {}
             places.append(words)
-        documents: set[int] | None = None
-        for words in sorted(places, key=len):
-            having: set[int] = set()
-            for key in words:
-                having.update(self._reader.postings(field, key).all_ids())
-            documents = having if documents is None else documents & having
-            if not documents:
-                return {}
-        wanted = sorted(documents or ())
-        ends = self._positions(field, places[0], wanted)
-        for words in places[1:]:
-            after = self._positions(field, words, list(ends))
-            ends = {
-                document: there
-                for document, here in ends.items()
-                if (there := sorted({place + 1 for place in here} & set(after.get(document, ()))))
-            }
-            if not ends:
-                break
+        values = [self._values(field, words) for words in places]
+        documents = set(values[0]).intersection(*values[1:])
+        ends: dict[int, list[int]] = {}
+        for document in documents:
+            here = set(decode_positions(values[0][document]))
+            for having in values[1:]:
+                here = {place + 1 for place in here}
+                here.intersection_update(decode_positions(having[document]))
+                if not here:
+                    break
+            if here:
+                ends[document] = sorted(here)
         return ends
 
-    def _positions(
-        self, field: str, words: list[bytes], documents: list[int]
-    ) -> dict[int, list[int]]:
-        """Where any of WORDS stands in each of DOCUMENTS, which are sorted."""
-        found: dict[int, list[int]] = {}
+    def _values(self, field: str, words: list[bytes]) -> dict[int, bytes]:
+        """The encoded positions of any of WORDS in each document."""
+        found: dict[int, bytes] = {}
         for word in words:
             postings = self._reader.postings(field, word)
-            for document in documents:
-                if not postings.is_active():
-                    break
-                if postings.id() < document:
-                    postings.skip_to(document)
-                    if not postings.is_active():
-                        break
-                if postings.id() == document:
-                    found.setdefault(document, []).extend(postings.value_as("positions"))
+            while postings.is_active():
+                postings.id(), postings.value()  # reads the block, which is taken as a whole
+                block = dict(zip(postings._ids, postings._values, strict=True))
+                if len(words) == 1:
+                    found.update(block)
+                else:
+                    for document, value in block.items():
+                        found[document] = found.get(document, b"") + value
+                postings._next_block()
         return found
 
 

@@ -34,10 +34,7 @@ class WordPositions(_formats.Positions):  # type: ignore[misc]  # see above
 
     def decode_positions(self, valuestring: bytes) -> list[int]:
         """Return the positions that ``encode`` was given."""
-        numbers = array("I", valuestring)
-        if _SWAP:
-            numbers.byteswap()
-        return numbers.tolist()
+        return decode_positions(valuestring).tolist()
 
     def decode_frequency(self, valuestring: bytes) -> int:
         """Return how often the word occurs."""
@@ -62,6 +59,14 @@ def encode_positions(places: list[int]) -> bytes:
     if _SWAP:
         numbers.byteswap()
     return numbers.tobytes()
+
+
+def decode_positions(value: bytes) -> array[int]:
+    """Return the positions that ``encode_positions`` was given."""
+    numbers = array("I", value)
+    if _SWAP:
+        numbers.byteswap()
+    return numbers
 
 
 def positions(words: list[str]) -> dict[str, list[int]]:

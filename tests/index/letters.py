@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from patchlore.ingest.parse import parse_raw
 from patchlore.ingest.raw import Raw, Source
+from patchlore.kb.parsed import prepare
 from patchlore.kb.store import Archive
-from patchlore.kb.writing import Writer, prepare
+from patchlore.kb.writing import Writer
 
 ADA = "Ada Quill <ada@example.org>"
 BO = "Bo Tern <bo.tern@example.org>"
