@@ -78,6 +78,8 @@ def strip_pair(old: str, new: str) -> tuple[str, str]:
     """
     if (old[:2], new[:2]) in _PREFIX_PAIRS:
         return old[2:], new[2:]
+    if old and new.startswith(old):
+        new = old  # "linux/fs/x.h.new": git takes the name that both begin with
     if old == "/dev/null":
         return old, strip_known(new)
     if new == "/dev/null":

@@ -152,7 +152,11 @@ def _is_foreign_from(text: Text, start: int, index: int) -> bool:
     lines = text.lines
     line = lines[index]
     if line[0] == "-":
-        return _ORIGINAL.match(line) is not None
+        if _ORIGINAL.match(line) is None:
+            return False
+        following = next((n for n in range(index + 1, len(lines)) if lines[n].strip()), -1)
+        # Zimbra puts this head above a quotation with marks.
+        return following < 0 or text.kinds[following] != QUOTED
     if not line.startswith(("From:", "*From", "Von: ", "发件人:", "发件人：")):
         return False
     below = lines[index + 1 : index + 3]
