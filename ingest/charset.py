@@ -30,6 +30,20 @@ _MEANT = {
 _UTF8 = frozenset({"", "utf-8", "utf8", "us-ascii", "ascii", "ansi_x3.4-1968", "unicode-utf-8"})
 #: Charsets whose octets look like ASCII and are not.
 _STATEFUL = re.compile(r"iso-?2022|utf-?7|utf-?16|utf-?32|ucs|hz", re.ASCII)
+#: Python's codecs that are no charsets of mail; some raise whatever the error handler.
+_NO_CHARSET = frozenset(
+    [
+        "idna",
+        "punycode",
+        "unicode_escape",
+        "unicode-escape",
+        "raw_unicode_escape",
+        "raw-unicode-escape",
+        "undefined",
+        "mbcs",
+        "oem",
+    ]
+)
 _SAFE_LABEL = re.compile(r"[\w.:+-]{1,40}", re.ASCII)
 
 
@@ -93,6 +107,8 @@ def _codec(name: str) -> str | None:
     try:
         info = codecs.lookup(name)
     except (LookupError, ValueError):
+        return None
+    if info.name in _NO_CHARSET:
         return None
     # "rot13" or "zlib" as a charset is no text encoding.
     return name if getattr(info, "_is_text_encoding", True) else None

@@ -230,7 +230,11 @@ def _add_leaf(
         inner = payload[0] if isinstance(payload, list) and payload else None
         if isinstance(inner, email.message.Message):
             nested = Source(path=source.path, format="rfc822", fidelity=source.fidelity)
-            mail.nested.append(Raw(data=_as_bytes(inner), source=nested))
+            octets = _as_bytes(inner)
+            if octets is None:
+                mail.defects.append(Defect("nested-unreadable"))
+            else:
+                mail.nested.append(Raw(data=octets, source=nested))
         return
     octets = _payload(part, mail)
     disposition = str(part.get("content-disposition", "")).strip().lower()
@@ -260,12 +264,18 @@ def _add_leaf(
         htmls.append(TextPart(text=html_to_text(text.text), content_type=content_type))
 
 
-def _as_bytes(message: email.message.Message) -> bytes:
+def _as_bytes(message: email.message.Message) -> bytes | None:
+    """An enclosed mail's octets, or None where the standard library can't write it."""
     try:
         return message.as_bytes(unixfrom=False)
+    except RecursionError:
+        return None
+    except (UnicodeError, ValueError, LookupError, TypeError, AttributeError):
+        pass
+    try:  # a header in octets that no charset claims: as text
+        return message.as_string().encode("utf-8", "replace")
     except (UnicodeError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        # A header in octets that no charset claims can't be written back: the text alone.
-        return message.as_string().encode("utf-8", "replace") if message.is_multipart() else b""
+        return None
 
 
 def _payload(part: email.message.Message, mail: Mail) -> bytes:

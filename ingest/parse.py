@@ -24,6 +24,8 @@ from patchlore.ingest.raw import Raw
 from patchlore.ingest.subject import Subject, read_subject, stable_tree
 from patchlore.ingest.text import DIFF_KINDS, QUOTED, Text, text_of
 
+#: Mails inside mails are read so far down; each level costs its size once more.
+MAX_DEPTH = 8
 _FORMAT_PATCH = re.compile(r"From ([0-9a-f]{40}) Mon Sep 17 00:00:00 2001")
 _QUOTED_FILE = re.compile(r"[> |]{1,20}(?:diff --git a/(\S+) b/|\+\+\+ (?:b/)?(\S+))")
 _MASK_IN_DIFF = re.compile(r"@\.\.\.|@x{5,}")
@@ -37,6 +39,11 @@ def parse_raw(raw: Raw) -> Message:
     What is wrong with the mail or its patch stands in ``defects``;
     ``malformed`` says that there is something.
     """
+    return _parse(raw, 0)
+
+
+def _parse(raw: Raw, depth: int) -> Message:
+    """A message DEPTH levels inside another one."""
     mail = _read(raw)
     if mail.flat:
         text, flat_patches = text_of_flat(mail)
@@ -51,7 +58,10 @@ def parse_raw(raw: Raw) -> Message:
     for find in FINDERS:
         find(context)
     message.line_kinds = text.line_kinds()
-    message.nested = [parse_raw(nested) for nested in mail.nested[:20]]
+    if mail.nested and depth >= MAX_DEPTH:
+        message.defects.append(Defect("nested-too-deep"))
+    else:
+        message.nested = [_parse(nested, depth + 1) for nested in mail.nested[:20]]
     return message
 
 

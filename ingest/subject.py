@@ -105,23 +105,24 @@ def _numbers(version: str) -> list[int]:
 
 def read_subject(subject: str) -> Subject:
     """Read a decoded, unfolded SUBJECT; never raises."""
-    text, is_reply, lists = subject, False, list[str]()
+    position, is_reply, lists = 0, False, list[str]()
     while True:
-        reply = _REPLY.match(text)
+        reply = _REPLY.match(subject, position)
         if reply:
-            is_reply, text = True, text[reply.end() :]
+            is_reply, position = True, reply.end()
             continue
-        forward = _FORWARD.match(text)
+        forward = _FORWARD.match(subject, position)
         if forward:
-            text = text[forward.end() :]
+            position = forward.end()
             continue
-        group = _GROUP.match(text)
+        group = _GROUP.match(subject, position)
         # "[widgets] Re: [PATCH] …": the list's tag stands before the reply mark.
-        if group and not _is_tag(group[1]) and _REPLY.match(text, group.end()):
+        if group and not _is_tag(group[1]) and _REPLY.match(subject, group.end()):
             lists.append(group[1].strip())
-            text = text[group.end() :]
+            position = group.end()
             continue
         break
+    text = subject[position:]
     notice = _read_notice(text, is_reply)
     if notice:
         return notice

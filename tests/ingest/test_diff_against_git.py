@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,10 +44,10 @@ def trees() -> st.SearchStrategy[Tree]:
 
 
 @pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """One repository for all examples: objects are added, nothing else changes."""
     folder: Path = tmp_path_factory.mktemp("git")
-    yield Repository(folder)
+    return Repository(folder)
 
 
 @settings(
