@@ -266,6 +266,7 @@ def run_index(args: argparse.Namespace) -> int:
     import tqdm
 
     from patchlore.index.indexing import update_index
+    from patchlore.kb.text import count as plural
 
     path = archive_path(args)
     bar: tqdm.tqdm[Any] = tqdm.tqdm(
@@ -279,5 +280,5 @@ def run_index(args: argparse.Namespace) -> int:
             bar.refresh()
 
         count = update_index(path, progress, rebuild=args.rebuild, engine=args.engine, notice=note)
-    note(f"indexed {count:,} messages")
+    note(f"indexed {plural(count, 'message')}")
     return 0
