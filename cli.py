@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import importlib.util
 import os
 import sys
 from collections.abc import Sequence
@@ -67,8 +66,6 @@ def make_parser() -> argparse.ArgumentParser:
         title="commands", metavar="COMMAND", dest="command", required=True
     )
     for name in MODULES:
-        if importlib.util.find_spec(f"patchlore.commands.{name}") is None:
-            continue
         importlib.import_module(f"patchlore.commands.{name}").add_parsers(subparsers)
     return parser
 

@@ -21,7 +21,7 @@ def add_parsers(subparsers: Subparsers) -> None:
         [
             "patchlore backports 5.10",
             "patchlore backports 4.15 --state in-flight,queued --format csv --output 4.15.csv",
-            "patchlore backports 6.6 --since 2.weeks.ago",
+            "patchlore backports 6.6 --since 2.weeks.ago --path 'drivers/net/*'",
             "patchlore backports 5.10.y --format mbox | git am",
         ],
         "One row for each upstream commit that mail connects with the tree. A tree is written "
@@ -39,6 +39,16 @@ def add_parsers(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--since", metavar="DATE", help="only what is new or changed its state since"
+    )
+    parser.add_argument("--path", metavar="GLOB", help="only what touches such a file")
+    parser.add_argument("--author", metavar="WHO", help="only patches by this name or address")
+    parser.add_argument("--cve", metavar="ID", help="only what mails connect with this CVE")
+    parser.add_argument("--pr", metavar="NUMBER", help="only what is about this GCC bug")
+    parser.add_argument("--autosel", action="store_true", help="only what AUTOSEL picked")
+    parser.add_argument(
+        "--evidence",
+        choices=("certain", "high", "medium", "low"),
+        help="only rows proved at least so well",
     )
     parser.add_argument("--output", metavar="PATH", help="write there, not to standard output")
     parser.set_defaults(run=run_backports)
@@ -59,6 +69,8 @@ def run_backports(args: argparse.Namespace) -> int:
     from patchlore.kb.backports import OPEN_STATES, STATES, backports
     from patchlore.kb.dates import parse_date
     from patchlore.kb.export import FOR_PEOPLE, FORMATS, writer
+    from patchlore.kb.filtering import Filters
+    from patchlore.kb.reading import parse_bug
     from patchlore.kb.versions import short_name, tree_name
 
     if args.format not in FORMATS:
@@ -71,9 +83,21 @@ def run_backports(args: argparse.Namespace) -> int:
             return _usage(f"there is no state '{args.state}': use {', '.join(STATES)} or all")
         states = None if "all" in states else states
     since = None if args.since is None else parse_date(args.since)
+    bug = None if args.pr is None else parse_bug(args.pr)
+    if args.pr is not None and bug is None:
+        return _usage(f"{args.pr} is no bug number: write 83356, PR83356 or target/89587")
+    filters = Filters(
+        path=args.path,
+        author=args.author,
+        cve=args.cve,
+        bug=bug,
+        autosel=args.autosel,
+        evidence=args.evidence,
+    )
     with open_archive(args) as archive:
         tree = tree_name(args.tree)
         rows = backports(archive, tree, states=states, since=since)
+        rows = [row for row in rows if filters.keep(archive, row)]
         if not rows:
             note(f"patchlore: the archive knows no such backports for {short_name(tree)}.")
             return 1

@@ -23,6 +23,9 @@ from patchlore.kb.writing import Writer
 BATCH_MAILS = 512
 BATCH_BYTES = 8 * 1024 * 1024
 
+#: More parsers than these only wait for the writer.
+MOST_JOBS = 6
+
 #: So much is parsed in this process before workers are started.
 INLINE_BYTES = 1024 * 1024
 
@@ -64,10 +67,11 @@ class _Batch(Struct):
 def default_jobs() -> int:
     """Return the number of parsing processes that suits this machine.
 
-    The writer keeps one processor busy; on two, one worker beside it was best.
+    Parsing a mail takes three times as long as storing it: one process for each
+    processor, the writer sharing one of them, and no more than it can follow.
     """
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, (count or 2) - 1)
+    return max(1, min(count or 1, MOST_JOBS))
 
 
 def fill(

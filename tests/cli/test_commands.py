@@ -113,6 +113,8 @@ def test_backports_for_programs_leave_closed_states_out(run: Run) -> None:
     assert run("backports", "5.10", "--state", "lost").status == 2
     assert run("backports", "5.10", "--format", "pdf").status == 2
     assert run("backports", "2.6.11").status == 1
+    assert run("backports", "5.10", "--pr", "tick").status == 2
+    assert "1 upstream commit" in run("backports", "5.10", "--pr", "123456", "--autosel").out
     assert len(run("backports", "5.10", "--json").out.splitlines()) == 2
 
 

@@ -14,6 +14,8 @@ import pytest
 from patchlore.ingest.message import (
     CommitRef,
     Evidence,
+    FileChange,
+    GccBug,
     Message,
     Notification,
     Person,
@@ -24,7 +26,9 @@ from patchlore.kb.backports import Row, backports
 from patchlore.kb.export import FORMATS, writer
 from patchlore.kb.export.mbox import mboxrd
 from patchlore.kb.export.table import cell
+from patchlore.kb.filtering import Filters
 from patchlore.kb.history import events_of_commit
+from patchlore.kb.reading import Bug
 from patchlore.kb.store import Archive
 from tests.kb.mails import ADA, BO, NOON, OTHER, UPSTREAM, message, raw_of, source, tags
 
@@ -242,6 +246,46 @@ def test_since_keeps_what_changed_its_state(tmp_path: pathlib.Path) -> None:
         found = backports(archive, "5.10", since=NOON + 7 * DAY)
         queued = backports(archive, "5.10", states=("queued",))
     assert [row.sha for row in found] == [row.sha for row in queued] == [UPSTREAM]
+
+
+@pytest.mark.parametrize(
+    ("filters", "kept"),
+    [
+        (Filters(), 2),
+        (Filters(path="kernel/*"), 1),
+        (Filters(path="tick.c"), 0),
+        (Filters(author="quill"), 1),
+        (Filters(author="BO@EXAMPLE.ORG"), 1),
+        (Filters(cve="cve-2024-12345"), 1),
+        (Filters(bug=Bug("gcc", 12345)), 1),
+        (Filters(bug=Bug("gcc", 12345, "target")), 1),
+        (Filters(bug=Bug("gcc", 99999)), 0),
+        (Filters(autosel=True), 1),
+        (Filters(evidence="certain"), 2),
+    ],
+)
+def test_filters_keep_the_rows_that_they_name(
+    tmp_path: pathlib.Path, filters: Filters, kept: int
+) -> None:
+    """Each filter asks one thing of the mails behind a row."""
+    one = posting(
+        1,
+        subject_tags=tags("5.10.y", prefixes=["AUTOSEL"]),
+        files=[FileChange(path="kernel/tick.c")],
+        cves=["CVE-2024-12345"],
+    )
+    other = posting(
+        2,
+        OTHER,
+        author=BO,
+        gcc_prs=[
+            GccBug(number=12345, where=["trailer"]),
+            GccBug(number=99999, where=["diff-context"]),
+        ],
+    )
+    with Archive(tmp_path, write=True) as archive:
+        archive.add([one, other], [raw_of(one), raw_of(other)])
+        assert sum(filters.keep(archive, row) for row in backports(archive, "5.10")) == kept
 
 
 def export(path: pathlib.Path, name: str, *messages: Message) -> tuple[bytes, list[str]]:
