@@ -20,7 +20,7 @@ from patchlore.ingest.message import (
 MAX_TEXT = 300
 
 #: So much of a long line (a flattened mail is one line) is kept on each side.
-_AROUND = 60
+_AROUND = 90
 
 Row = tuple[object, ...]
 
@@ -92,7 +92,7 @@ class FoundAt:
         end = len(body) if end < 0 else end
         if end - start > MAX_TEXT:
             start = max(start, item.span[0] - _AROUND)
-            end = min(end, item.span[1] + _AROUND // 2)
+            end = min(end, item.span[1] + _AROUND // 3)
             return f"… {body[start:end]} …"
         line = body[start:end]
         # A tag wrapped over two lines is joined in the evidence alone.
