@@ -22,7 +22,7 @@ from patchlore.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from patchlore.index.search import Hit, Results
+    from patchlore.index.hits import Hit, Results
     from patchlore.index.snippets import Snippet
     from patchlore.kb.store import Archive
 

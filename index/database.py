@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import pathlib
 import sqlite3
 from collections.abc import Iterator
@@ -32,11 +33,8 @@ class IndexDatabase:
     def __init__(self, path: pathlib.Path, *, write: bool = False) -> None:
         """Open the database; raises DamagedIndex when it is none of this version."""
         self.path = path
-        mode = "rw" if write else "ro"
         try:
-            self.connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None
-            )
+            self.connection = _connect(path, write=write)
         except sqlite3.Error as error:
             raise DamagedIndex(f"The text index {path} can't be opened ({error}).") from error
         try:
@@ -45,13 +43,11 @@ class IndexDatabase:
                 if version != INDEX_VERSION:
                     raise DamagedIndex(f"The text index {path} was made by another patchlore.")
                 state = dict(self.connection.execute("SELECT name, value FROM state").fetchall())
-                self.engine = str(state["engine"])
-                self.revision = int(state["revision"])
-                self.batch = int(state["batch"])
-                self.connection.execute("PRAGMA cache_size = -65536")
-                self.connection.execute("PRAGMA mmap_size = 1073741824")
-                if write:
-                    self.connection.execute("PRAGMA synchronous = NORMAL")
+            self.engine = str(state.get("engine"))
+            self.revision = int(state.get("revision", 0))
+            self.batch = int(state.get("batch", 0))
+            if self.engine not in ENGINES:
+                raise DamagedIndex(f"The text index {path} was made by another patchlore.")
         except BaseException:
             self.connection.close()
             raise
@@ -115,8 +111,29 @@ class IndexDatabase:
             if "no such table" in str(error) or "no such column" in str(error):
                 raise DamagedIndex(f"The text index {self.path} is damaged ({error}).") from error
             raise IndexingError(f"The text index {self.path} can't be used: {error}.") from error
-        except (sqlite3.DatabaseError, KeyError, ValueError) as error:
+        except sqlite3.DatabaseError as error:
             raise DamagedIndex(f"The text index {self.path} is damaged ({error}).") from error
+
+
+def _connect(path: pathlib.Path, *, write: bool) -> sqlite3.Connection:
+    uri = path.absolute().as_uri()
+    connection = sqlite3.connect(
+        f"{uri}?mode={'rw' if write else 'ro'}", uri=True, isolation_level=None
+    )
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        if write or os.access(path.parent, os.W_OK):
+            raise
+        # Where nothing may be written the file that readers share can't be
+        # made, but there the index can't change either.
+        connection = sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    connection.execute("PRAGMA cache_size = -65536")
+    connection.execute("PRAGMA mmap_size = 1073741824")
+    if write:
+        connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
 
 
 def database_path(archive: pathlib.Path) -> pathlib.Path:

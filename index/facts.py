@@ -6,20 +6,14 @@ Nothing here needs the text index. Each question gives a set of row ids of
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 
-from patchlore.index.patterns import Chunk, chunks
-from patchlore.index.words import message_id_words, words
+from patchlore.index.tables import FactError, Tables, hex_condition, json_list
+from patchlore.index.words import message_id_words
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import rank, tree_name
-
-_HEX = re.compile(r"[0-9a-f]{4,64}")
-
-#: Abbreviated commit ids are compared from this length on.
-SHORTEST_SHA = 7
 
 _RELATIONS = {
     "upstream": ("upstream",),
@@ -58,26 +52,13 @@ _EVENT = {
 
 _FIDELITIES = ("exact", "rewritten", "masked", "flattened")
 
-_ROLES = {
-    "f": ("from",),
-    "t": ("to",),
-    "c": ("cc",),
-    "tc": ("to", "cc"),
-    "a": ("from", "to", "cc"),
-    "author": ("from", "author"),
-}
-_HEADER_ROLES = ("from", "to", "cc", "author")
 
-
-class FactError(ValueError):
-    """The value of a prefix can't be looked up; the text says why."""
-
-
-class Facts:
+class Facts(Tables):
     """Looks values up in an archive."""
 
     def __init__(self, archive: Archive) -> None:
-        self._archive = archive
+        """Look into ARCHIVE, which stays open until its owner closes it."""
+        super().__init__(archive)
         self._lookups: dict[str, Callable[[str, bool], set[int]]] = {
             "mid": self._mid,
             "m": self._part_of_mid,
@@ -127,53 +108,12 @@ class Facts:
         """Those of IDS for which a condition on the table ``message`` holds."""
         return self._set(
             f"SELECT id FROM message WHERE id IN (SELECT value FROM json_each(?)) AND {condition}",
-            (_json(ids), *parameters),
+            (json_list(ids), *parameters),
         )
 
     def all(self) -> set[int]:
         """All messages of the archive."""
         return self._set("SELECT id FROM message")
-
-    def is_trailer(self, name: str) -> bool:
-        """Whether the archive knows trailers of this name."""
-        return self._archive.value("SELECT 1 FROM role WHERE name = ?", (name,)) is not None
-
-    def people(self, prefix: str, text: str, quoted: bool = False) -> set[int]:
-        """The messages with a person whose name and address have the words of TEXT.
-
-        PREFIX is one of the people's prefixes or the name of a trailer.
-        """
-        if prefix == "tag":
-            named = self._with_trailer(text.strip().lower())
-            if named:
-                return named
-            marks = ", ".join("?" * len(_HEADER_ROLES))
-            roles = self._ids(f"SELECT id FROM role WHERE name NOT IN ({marks})", _HEADER_ROLES)
-        else:
-            roles = self._ids(
-                "SELECT id FROM role WHERE name IN (SELECT value FROM json_each(?))",
-                (_json(_ROLES.get(prefix, (prefix,))),),
-            )
-        wanted = chunks(text, quoted)
-        if not roles or not wanted:
-            return set()
-        # One person has all the words, or several have one chunk each.
-        found: set[int] | None = None
-        for chunk in wanted:
-            people = self._matching(
-                "SELECT id, name || ' ' || email || ' ' || masked FROM person",
-                "name || ' ' || email || ' ' || masked",
-                chunk,
-            )
-            ids = self._set(
-                "SELECT message FROM message_person WHERE person IN"
-                " (SELECT value FROM json_each(?)) AND role IN (SELECT value FROM json_each(?))",
-                (_json(people), _json(roles)),
-            )
-            if prefix not in _ROLES:
-                ids |= self._trailers(chunk, roles)
-            found = ids if found is None else found & ids
-        return found or set()
 
     def bugs(
         self, bug: str | None, places: Iterable[str] = (), besides: Iterable[str] = ()
@@ -191,10 +131,10 @@ class Facts:
         without = [*besides, *(["quoted"] if "own" in places else [])]
         if asked:
             sql += " AND place IN (SELECT value FROM json_each(?))"
-            parameters.append(_json(asked))
+            parameters.append(json_list(asked))
         if without:
             sql += " AND place NOT IN (SELECT value FROM json_each(?))"
-            parameters.append(_json(without))
+            parameters.append(json_list(without))
         return self._set(sql, parameters)
 
     def strengths(self, bug: str) -> dict[int, int]:
@@ -234,7 +174,7 @@ class Facts:
             "SELECT id FROM message WHERE has_message_id AND mid IN"
             " (SELECT value FROM json_each(?1)) UNION SELECT message FROM alias WHERE mid IN"
             " (SELECT value FROM json_each(?1))",
-            (_json(mids),),
+            (json_list(mids),),
         )
 
     def _references(self, value: str, quoted: bool) -> set[int]:
@@ -266,27 +206,27 @@ class Facts:
             " (SELECT id FROM person WHERE email = (SELECT email FROM person"
             " WHERE id = head.sender) AND email <> '' UNION SELECT head.sender)"
             " WHERE head.id IN (SELECT value FROM json_each(?)) AND NOT other.is_reply",
-            (_json(heads),),
+            (json_list(heads),),
         )
         kin |= self._set(
             "SELECT message FROM dependency WHERE kind = 'change-id' AND value IN"
             " (SELECT value FROM dependency WHERE kind = 'change-id' AND message IN"
             " (SELECT value FROM json_each(?)))",
-            (_json(heads),),
+            (json_list(heads),),
         )
         return self._set(
             "SELECT part.id FROM message AS first JOIN mid ON mid.id = first.mid"
             " JOIN mid AS other ON other.thread = mid.thread JOIN message AS part"
             " ON part.mid = other.id AND part.has_tags AND NOT part.is_reply"
             " WHERE first.id IN (SELECT value FROM json_each(?))",
-            (_json(kin),),
+            (json_list(kin),),
         )
 
     def _list(self, value: str, quoted: bool) -> set[int]:
         lists = self._matching_all("SELECT id, name FROM list", "name", value, quoted)
         return self._set(
             "SELECT message FROM message_list WHERE list IN (SELECT value FROM json_each(?))",
-            (_json(lists),),
+            (json_list(lists),),
         )
 
     def _list_exact(self, value: str, quoted: bool) -> set[int]:
@@ -302,7 +242,7 @@ class Facts:
         )
         return self._set(
             "SELECT message FROM attachment WHERE filename IN (SELECT value FROM json_each(?))",
-            (_json(found),),
+            (json_list(found),),
         )
 
     def _file(self, value: str, quoted: bool) -> set[int]:
@@ -311,13 +251,13 @@ class Facts:
             "SELECT message FROM file WHERE kind <> 'quoted' AND path IN"
             " (SELECT value FROM json_each(?1)) UNION SELECT message FROM file"
             " WHERE kind <> 'quoted' AND old_path IN (SELECT value FROM json_each(?1))",
-            (_json(paths),),
+            (json_list(paths),),
         )
 
     def _blob(self, value: str, *columns: str) -> set[int]:
         found: set[int] = set()
         for column in columns:
-            condition, parameters = _hex_condition(column, value)
+            condition, parameters = hex_condition(column, value)
             found |= self._set(
                 f"SELECT message FROM file WHERE kind <> 'quoted' AND {column} IS NOT NULL"
                 f" AND {condition}",
@@ -326,7 +266,7 @@ class Facts:
         return found
 
     def _patch_id(self, value: str) -> set[int]:
-        condition, parameters = _hex_condition("patch_id", value)
+        condition, parameters = hex_condition("patch_id", value)
         return self.where(f"patch_id IS NOT NULL AND {condition}", parameters)
 
     def _dependency(self, kind: str, value: str) -> set[int]:
@@ -348,11 +288,11 @@ class Facts:
     ) -> set[int]:
         if not relations and re.fullmatch(r"r\d{1,2}-\d+|g:[0-9a-f]{7,40}", value):
             return self._set("SELECT message FROM gcc_commit WHERE name = ?", (value,))
-        condition, parameters = _hex_condition("sha", value)
+        condition, parameters = hex_condition("sha", value)
         sql = f"SELECT message FROM commit_ref WHERE {condition}"
         if relations:
             sql += " AND relation IN (SELECT value FROM json_each(?))"
-            parameters.append(_json(relations))
+            parameters.append(json_list(relations))
         if kind:
             sql += " AND kind = ?"
             parameters.append(kind)
@@ -372,14 +312,14 @@ class Facts:
         found = self._set(
             "SELECT link.message FROM mid JOIN link ON link.mid = mid.id WHERE mid.text = ?"
             " AND link.kind IN (SELECT value FROM json_each(?))",
-            (named, _json(kinds)),
+            (named, json_list(kinds)),
         )
         for url in urls:
             found |= self._set(
                 "SELECT message FROM link WHERE kind NOT IN ('url', 'mention')"
                 " AND url >= ?1 AND url < ?1 || char(1114111)"
                 " AND kind IN (SELECT value FROM json_each(?2))",
-                (url, _json(kinds)),
+                (url, json_list(kinds)),
             )
         return found
 
@@ -410,95 +350,12 @@ class Facts:
         sources += self._matching_all("SELECT id, path FROM source", "path", value, quoted)
         return self._set(
             "SELECT message FROM copy WHERE source IN (SELECT value FROM json_each(?))",
-            (_json(sources),),
+            (json_list(sources),),
         )
-
-    def _with_trailer(self, name: str) -> set[int]:
-        """Messages that have a trailer of this name at all."""
-        if name in _HEADER_ROLES:
-            return set()
-        return self._set(
-            "SELECT message FROM message_person JOIN role ON role.id = message_person.role"
-            " WHERE role.name = ?1 UNION SELECT message FROM trailer JOIN role"
-            " ON role.id = trailer.role WHERE role.name = ?1",
-            (name,),
-        )
-
-    def _trailers(self, chunk: Chunk, roles: Sequence[object]) -> set[int]:
-        """Messages with a trailer of one of ROLES that names no person and has the words."""
-        rows = self._archive.execute(
-            "SELECT message, value FROM trailer WHERE role IN (SELECT value FROM json_each(?))",
-            (_json(roles),),
-        )
-        return {int(message) for message, value in rows if has_chunk(words(value), chunk)}
-
-    # -- helpers ------------------------------------------------------------------------
-
-    def _matching_all(
-        self,
-        sql: str,
-        column: str,
-        text: str,
-        quoted: bool,
-        cut: Callable[[str], list[str]] = words,
-    ) -> list[object]:
-        """The keys of the rows whose COLUMN, cut into words, has all chunks of TEXT."""
-        found: dict[object, None] | None = None
-        for chunk in chunks(text, quoted):
-            keys = dict.fromkeys(self._matching(sql, column, chunk, cut))
-            if found is not None:
-                keys = {key: None for key in keys if key in found}
-            found = keys
-        return list(found or ())
-
-    def _matching(
-        self, sql: str, column: str, chunk: Chunk, cut: Callable[[str], list[str]] = words
-    ) -> list[object]:
-        """The keys of the rows (key, text) of SQL whose text has the words of CHUNK in a row."""
-        parameters: list[str] = []
-        # LIKE finds the few rows that come into question; it knows no case but ASCII's.
-        likely = max((word for word in chunk.words if word.isascii()), key=len, default="")
-        if likely:
-            sql += f" WHERE {column} LIKE ? ESCAPE '!'"
-            parameters.append("%" + re.sub(r"([%_!])", r"!\1", likely) + "%")
-        rows = self._archive.execute(sql, parameters)
-        return [key for key, text in rows if text and has_chunk(cut(text), chunk)]
-
-    def _set(self, sql: str, parameters: Sequence[object] = ()) -> set[int]:
-        return {row[0] for row in self._archive.execute(sql, parameters)}
-
-    def _ids(self, sql: str, parameters: Sequence[object] = ()) -> list[object]:
-        return [row[0] for row in self._archive.execute(sql, parameters)]
-
-
-def has_chunk(text: Sequence[str], chunk: Chunk) -> bool:
-    """Whether the words of CHUNK stand one after the other in TEXT."""
-    wanted = list(chunk.words)
-    size = len(wanted)
-    if chunk.open_end:
-        last = wanted.pop()
-        return any(
-            list(text[start : start + size - 1]) == wanted
-            and text[start + size - 1].startswith(last)
-            for start in range(len(text) - size + 1)
-        )
-    return any(list(text[start : start + size]) == wanted for start in range(len(text) - size + 1))
 
 
 def _plain_mid(value: str) -> str:
     return value.strip().removeprefix("<").removesuffix(">")
-
-
-def _hex_condition(column: str, value: str) -> tuple[str, list[object]]:
-    """The condition that VALUE, a hash, begins what COLUMN holds, or the other way round."""
-    text = value.lower()
-    if not _HEX.fullmatch(text) or len(text) < SHORTEST_SHA:
-        raise FactError(f"'{value}' is no hash: give {SHORTEST_SHA} or more hex digits.")
-    shorter = [text[:length] for length in range(SHORTEST_SHA, len(text))]
-    return (
-        f"({column} >= ? AND {column} < ? OR {column} IN (SELECT value FROM json_each(?)))",
-        [text, f"{text}g", _json(shorter)],
-    )
 
 
 def _bug_condition(bug: str) -> tuple[str, list[object]]:
@@ -523,7 +380,3 @@ def _bug_condition(bug: str) -> tuple[str, list[object]]:
         conditions.append("component = ? COLLATE NOCASE")
         parameters.append(component)
     return " AND ".join(conditions), parameters
-
-
-def _json(values: Iterable[object]) -> str:
-    return json.dumps(list(values))

@@ -15,6 +15,7 @@ from patchlore.index.document import decode_searched, make_document
 from patchlore.index.engine import EngineWriter
 from patchlore.index.errors import DamagedIndex, IndexingError
 from patchlore.index.sqlite_engine import SqliteEngine
+from patchlore.kb.content import Content
 from patchlore.kb.store import Archive
 
 #: Messages in one batch: what a kill can cost, and the size of a segment.
@@ -54,6 +55,11 @@ def update_index(
                     return _index_new(archive, database, progress)
                 finally:
                     database.close()
+            except OSError as error:
+                raise IndexingError(
+                    f"The text index of {archive_path} can't be written: {error.strerror}. "
+                    "What was indexed before is kept; run 'patchlore index' again."
+                ) from error
             except DamagedIndex as error:
                 if attempt:
                     raise
@@ -112,8 +118,8 @@ def _index_new(
             database.code.prepare_bulk()
         while batch := _next_batch(archive, database.revision):
             with _batch(database):
-                for message, _ in batch:
-                    _add(archive, database, writer, message)
+                for message, content in archive.contents(message for message, _ in batch):
+                    _add(database, writer, message, content)
                     done += 1
                     if progress is not None and done % 64 == 0:
                         progress(done, total)
@@ -138,11 +144,11 @@ def _next_batch(archive: Archive, revision: int) -> list[tuple[int, int]]:
     ).fetchall()
 
 
-def _add(archive: Archive, database: IndexDatabase, writer: EngineWriter, message: int) -> None:
+def _add(database: IndexDatabase, writer: EngineWriter, message: int, content: Content) -> None:
     generation = 0
     while database.code.has(message + generation * GENERATION):
         generation += 1
-    searched = decode_searched(archive.content(message).facts)
+    searched = decode_searched(content.facts)
     document = make_document(message + generation * GENERATION, searched)
     database.code.add(document)
     writer.add(document)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
@@ -10,7 +9,9 @@ from msgspec import Struct
 
 from patchlore.index.document import decode_searched
 from patchlore.index.errors import DamagedIndex, QueryError
-from patchlore.index.facts import FactError, Facts
+from patchlore.index.facts import Facts
+from patchlore.index.hits import Hit, Hits, Results
+from patchlore.index.people import People
 from patchlore.index.query import (
     All,
     Either,
@@ -23,7 +24,8 @@ from patchlore.index.query import (
     leaves,
     parse_query,
 )
-from patchlore.index.snippets import Snippet, make_snippet
+from patchlore.index.snippets import make_snippet
+from patchlore.index.tables import FactError
 from patchlore.kb.store import Archive
 
 if TYPE_CHECKING:
@@ -37,42 +39,6 @@ _COLUMN = {"d": "timestamp", "dt": "timestamp", "rt": "coalesce(received, timest
 _FEW = 2000
 
 
-class Hit(Struct, kw_only=True):
-    """A message that was found; ``key`` names it even without a Message-ID.
-
-    ``score`` is there when sorted by rank, ``snippet`` when words were asked for.
-    """
-
-    message: int
-    key: str
-    message_id: str | None
-    timestamp: int | None
-    date_iso: str | None
-    subject: str | None
-    name: str | None
-    email: str | None
-    is_patch: bool
-    is_reply: bool
-    version: int | None
-    #: The same for all revisions of a patch.
-    title_hash: int | None
-    score: float | None = None
-    snippet: Snippet | None = None
-
-
-class Results(Struct, kw_only=True):
-    """What a search found: the hits asked for and how many there are in all.
-
-    ``not_indexed``: messages whose words no search sees yet, when words were
-    asked for; ``notes``: sentences about what the answer may lack.
-    """
-
-    hits: list[Hit]
-    total: int
-    not_indexed: int = 0
-    notes: list[str] = []
-
-
 class Searcher:
     """Answers queries about one archive; use as a context manager or ``close`` it."""
 
@@ -80,6 +46,8 @@ class Searcher:
         """Search in ARCHIVE, which stays open until its owner closes it."""
         self._archive = archive
         self._facts = Facts(archive)
+        self._people = People(archive)
+        self._reader = Hits(archive)
         self._text: TextSearch | None = None
         self._query = ""
         self._notes: list[str] = []
@@ -109,8 +77,8 @@ class Searcher:
         tree = self._parse(query)
         ids = self._evaluate(tree)
         scores = self._scores(tree, ids) if sort == "rank" else None
-        shown = self._sorted(ids, scores, limit)
-        hits = self._hits(shown, scores)
+        shown = self._reader.sort(ids, scores, limit)
+        hits = self._reader.rows(shown, scores)
         asks_words = any(isinstance(leaf, Text) and _is_text(leaf) for leaf in _all_leaves(tree))
         if asks_words and snippets:
             self._add_snippets(tree, hits)
@@ -130,7 +98,7 @@ class Searcher:
     def _parse(self, query: str) -> Node:
         self._query = query
         self._notes = []
-        return parse_query(query, self._facts.is_trailer)
+        return parse_query(query, self._people.is_trailer)
 
     def _evaluate(self, node: Node) -> set[int]:
         found = self._find(node)
@@ -158,7 +126,7 @@ class Searcher:
                 raise self._error(leaf, error) from None
         if not _is_text(leaf):
             assert leaf.prefix is not None
-            return self._facts.people(leaf.prefix.name, leaf.text, leaf.quoted)
+            return self._people.find(leaf.prefix.name, leaf.text, leaf.quoted)
         text = self._open_text()
         if text is None:
             return set()
@@ -287,69 +255,6 @@ class Searcher:
             for message in ids
         }
 
-    def _sorted(
-        self, ids: Collection[int], scores: dict[int, float] | None, limit: int
-    ) -> list[int]:
-        if scores is not None:
-            times = self._times(ids)
-            best = sorted(ids, key=lambda id_: (-scores[id_], -times[id_], -id_))
-            return best[:limit] if limit else best
-        if limit and len(ids) > _FEW:
-            return list(self._newest(ids, limit))
-        times = self._times(ids)
-        newest = sorted(ids, key=lambda id_: (times[id_], id_), reverse=True)
-        return newest[:limit] if limit else newest
-
-    def _times(self, ids: Collection[int]) -> dict[int, int]:
-        return dict(
-            self._archive.execute(
-                "SELECT id, coalesce(timestamp, 0) FROM message"
-                " WHERE id IN (SELECT value FROM json_each(?))",
-                (_json(ids),),
-            ).fetchall()
-        )
-
-    def _newest(self, ids: Collection[int], limit: int) -> Iterator[int]:
-        """The newest of many: walk the archive from its end until there are enough."""
-        rows = self._archive.execute("SELECT id FROM message ORDER BY timestamp DESC, id DESC")
-        for (id_,) in rows:
-            if id_ in ids:
-                yield id_
-                limit -= 1
-                if not limit:
-                    return
-
-    def _hits(self, ids: list[int], scores: dict[int, float] | None) -> list[Hit]:
-        rows = {
-            row[0]: row
-            for row in self._archive.execute(
-                "SELECT id, key, message_id, timestamp, date_iso, subject, sender_name,"
-                " coalesce(nullif(sender_email, ''), sender_masked), is_patch, is_reply, version,"
-                " title_hash FROM mail"
-                " WHERE id IN (SELECT value FROM json_each(?))",
-                (_json(ids),),
-            )
-        }
-        return [
-            Hit(
-                message=id_,
-                key=row[1],
-                message_id=row[2],
-                timestamp=row[3],
-                date_iso=row[4],
-                subject=row[5],
-                name=row[6] or None,
-                email=row[7] or None,
-                is_patch=bool(row[8]),
-                is_reply=bool(row[9]),
-                version=row[10],
-                title_hash=row[11],
-                score=None if scores is None else scores[id_],
-            )
-            for id_ in ids
-            if (row := rows.get(id_)) is not None
-        ]
-
     def _add_snippets(self, tree: Node, hits: list[Hit]) -> None:
         text = self._open_text()
         if text is None:
@@ -422,7 +327,3 @@ def _span_condition(span: Span) -> tuple[str, list[object]]:
         conditions.append(f"{column} <= ?")
         parameters.append(span.high)
     return " AND ".join(conditions), parameters
-
-
-def _json(ids: Iterable[int]) -> str:
-    return json.dumps(list(ids))

@@ -181,7 +181,7 @@ class TextSearch:
 
     def _messages(self, numbers: set[int]) -> set[int]:
         """The messages of documents; those that a later document replaces are left out."""
-        if not self._redone:
+        if not self._redone and max(numbers, default=0) < GENERATION:
             return numbers
         redone = self._redone
         return {

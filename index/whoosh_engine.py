@@ -202,6 +202,7 @@ class WhooshWriter:
 
     def __init__(self, folder: pathlib.Path) -> None:
         """Open the index in FOLDER for writing, or make it; raises DamagedIndex."""
+        self._folder = folder
         try:
             if whoosh_index.exists_in(str(folder)):
                 self._index = whoosh_index.open_dir(str(folder))
@@ -230,10 +231,15 @@ class WhooshWriter:
         """Write what was added as one segment, in the place of an earlier try."""
         writer = self._open()
         name = str(batch)
-        writer.delete_by_term("batch", name)
-        for place in self._added:
-            writer.pool.add(("batch", name.encode(), place, 1.0, b""))
-        writer.commit(mergetype=_merge_small)
+        try:
+            writer.delete_by_term("batch", name)
+            for place in self._added:
+                writer.pool.add(("batch", name.encode(), place, 1.0, b""))
+            writer.commit(mergetype=_merge_small)
+        except OSError:
+            raise
+        except Exception as error:  # what is there can't be read
+            raise DamagedIndex(f"The text index {self._folder} is damaged ({error}).") from error
         self._added.clear()
         self._writer = None
 

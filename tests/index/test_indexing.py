@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pathlib
 import sqlite3
 
@@ -128,6 +129,27 @@ def test_a_damaged_index_is_built_again(tmp_path: pathlib.Path, engine: str) -> 
     assert hits(tmp_path, "night") == {mid(5)}
 
 
+# Whoosh forgets the file that it fails on.
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_damaged_segment_of_whoosh_is_met_and_built_again(tmp_path: pathlib.Path) -> None:
+    """Damage inside Whoosh's files is told by a search and mended by the next run."""
+    fill_archive(tmp_path, letters()[:4])
+    update_index(tmp_path)
+    for file in (tmp_path / "index" / "whoosh").glob("*.seg"):
+        data = file.read_bytes()
+        file.write_bytes(data[: len(data) // 4] + b"\xff" * (len(data) - len(data) // 4))
+    with Archive(tmp_path) as archive, Searcher(archive) as searcher:
+        results = searcher.search("ring")
+        assert results.total == 0
+        assert "Words can't be searched" in results.notes[0]
+    fill_archive(tmp_path, letters())
+    notes: list[str] = []
+    assert update_index(tmp_path, notice=notes.append) == len(letters())
+    assert hits(tmp_path, "night") == {mid(5)}
+    gc.collect()
+
+
 def test_a_search_in_a_damaged_index_says_so(tmp_path: pathlib.Path, engine: str) -> None:
     """A search does not fail on damage: it says that words can't be searched."""
     fill_archive(tmp_path, letters())
@@ -193,3 +215,36 @@ def test_progress_is_told(tmp_path: pathlib.Path) -> None:
     update_index(tmp_path, lambda done, total: told.append((done, total)))
     assert told[0] == (0, len(letters()))
     assert told[-1] == (len(letters()), len(letters()))
+
+
+def test_a_full_disk_is_told(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of the disk is a sentence, and what was indexed before is kept."""
+    from patchlore.index.whoosh_engine import WhooshWriter
+
+    fill_archive(tmp_path, letters()[:4])
+    update_index(tmp_path)
+    fill_archive(tmp_path, letters())
+
+    def fail(self: WhooshWriter, batch: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WhooshWriter, "commit", fail)
+        with pytest.raises(IndexingError, match="No space left on device"):
+            update_index(tmp_path)
+    assert hits(tmp_path, "s:rings") == {mid(4), mid(1), mid(2)}
+    assert update_index(tmp_path) == 2
+
+
+def test_an_archive_that_can_not_be_written_is_searched(tmp_path: pathlib.Path) -> None:
+    """Words are found in an archive on a read-only medium."""
+    fill_archive(tmp_path, letters())
+    update_index(tmp_path)
+    folders = [tmp_path, tmp_path / "index", tmp_path / "index" / "whoosh"]
+    for folder in folders:
+        folder.chmod(0o555)
+    try:
+        assert hits(tmp_path, "night") == {mid(5)}
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)

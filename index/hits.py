@@ -1,0 +1,116 @@
+"""Hits: what a search gives back of each message, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from msgspec import Struct
+
+from patchlore.index.snippets import Snippet
+from patchlore.index.tables import Tables, json_list
+
+#: Up to this many messages are sorted; of more, the newest are picked one by one.
+_FEW = 2000
+
+
+class Hit(Struct, kw_only=True):
+    """A message that was found; ``key`` names it even without a Message-ID.
+
+    ``score`` is there when sorted by rank, ``snippet`` when words were asked for.
+    """
+
+    message: int
+    key: str
+    message_id: str | None
+    timestamp: int | None
+    date_iso: str | None
+    subject: str | None
+    name: str | None
+    email: str | None
+    is_patch: bool
+    is_reply: bool
+    version: int | None
+    #: The same for all revisions of a patch.
+    title_hash: int | None
+    score: float | None = None
+    snippet: Snippet | None = None
+
+
+class Results(Struct, kw_only=True):
+    """What a search found: the hits asked for and how many there are in all.
+
+    ``not_indexed``: messages whose words no search sees yet, when words were
+    asked for; ``notes``: sentences about what the answer may lack.
+    """
+
+    hits: list[Hit]
+    total: int
+    not_indexed: int = 0
+    notes: list[str] = []
+
+
+class Hits(Tables):
+    """Sorts messages of an archive and reads what is shown of them."""
+
+    def sort(self, ids: Collection[int], scores: dict[int, float] | None, limit: int) -> list[int]:
+        """Return LIMIT of IDS (0: all), the newest first; with SCORES the best first."""
+        if scores is not None:
+            times = self._times(ids)
+            best = sorted(ids, key=lambda id_: (-scores[id_], -times[id_], -id_))
+            return best[:limit] if limit else best
+        if limit and len(ids) > _FEW:
+            return list(self._newest(ids, limit))
+        times = self._times(ids)
+        newest = sorted(ids, key=lambda id_: (times[id_], id_), reverse=True)
+        return newest[:limit] if limit else newest
+
+    def _times(self, ids: Collection[int]) -> dict[int, int]:
+        return dict(
+            self._archive.execute(
+                "SELECT id, coalesce(timestamp, 0) FROM message"
+                " WHERE id IN (SELECT value FROM json_each(?))",
+                (json_list(ids),),
+            ).fetchall()
+        )
+
+    def _newest(self, ids: Collection[int], limit: int) -> Iterator[int]:
+        """The newest of many: walk the archive from its end until there are enough."""
+        rows = self._archive.execute("SELECT id FROM message ORDER BY timestamp DESC, id DESC")
+        for (id_,) in rows:
+            if id_ in ids:
+                yield id_
+                limit -= 1
+                if not limit:
+                    return
+
+    def rows(self, ids: list[int], scores: dict[int, float] | None) -> list[Hit]:
+        """Return the hit of each of IDS that exists, in that order."""
+        rows = {
+            row[0]: row
+            for row in self._archive.execute(
+                "SELECT id, key, message_id, timestamp, date_iso, subject, sender_name,"
+                " coalesce(nullif(sender_email, ''), sender_masked), is_patch, is_reply, version,"
+                " title_hash FROM mail"
+                " WHERE id IN (SELECT value FROM json_each(?))",
+                (json_list(ids),),
+            )
+        }
+        return [
+            Hit(
+                message=id_,
+                key=row[1],
+                message_id=row[2],
+                timestamp=row[3],
+                date_iso=row[4],
+                subject=row[5],
+                name=row[6] or None,
+                email=row[7] or None,
+                is_patch=bool(row[8]),
+                is_reply=bool(row[9]),
+                version=row[10],
+                title_hash=row[11],
+                score=None if scores is None else scores[id_],
+            )
+            for id_ in ids
+            if (row := rows.get(id_)) is not None
+        ]

@@ -1,0 +1,93 @@
+"""People of an archive: who has the words that are asked for, in which role, in which mails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from patchlore.index.patterns import Chunk, chunks
+from patchlore.index.tables import Tables, has_chunk, json_list
+from patchlore.index.words import words
+
+_ROLES = {
+    "f": ("from",),
+    "t": ("to",),
+    "c": ("cc",),
+    "tc": ("to", "cc"),
+    "a": ("from", "to", "cc"),
+    "author": ("from", "author"),
+}
+_HEADER_ROLES = ("from", "to", "cc", "author")
+
+# A whole address: the people who have it are looked up, not searched for.
+_ADDRESS = re.compile(r"[\w.+=-]+@[\w-]+(?:\.[\w-]+)+")
+
+
+class People(Tables):
+    """Looks people up, in an archive."""
+
+    def is_trailer(self, name: str) -> bool:
+        """Whether the archive knows trailers of this name."""
+        return self._archive.value("SELECT 1 FROM role WHERE name = ?", (name,)) is not None
+
+    def find(self, prefix: str, text: str, quoted: bool = False) -> set[int]:
+        """The messages with a person whose name and address have the words of TEXT.
+
+        PREFIX is one of the people's prefixes or the name of a trailer.
+        """
+        if prefix == "tag":
+            named = self._with_trailer(text.strip().lower())
+            if named:
+                return named
+            marks = ", ".join("?" * len(_HEADER_ROLES))
+            roles = self._ids(f"SELECT id FROM role WHERE name NOT IN ({marks})", _HEADER_ROLES)
+        else:
+            roles = self._ids(
+                "SELECT id FROM role WHERE name IN (SELECT value FROM json_each(?))",
+                (json_list(_ROLES.get(prefix, (prefix,))),),
+            )
+        wanted = chunks(text, quoted)
+        if not roles or not wanted:
+            return set()
+        # One person has all the words, or several have one chunk each.
+        found: set[int] | None = None
+        for chunk in wanted:
+            people = self._with_address(text) or self._matching(
+                "SELECT id, name || ' ' || email || ' ' || masked FROM person",
+                "name || ' ' || email || ' ' || masked",
+                chunk,
+            )
+            ids = self._set(
+                "SELECT message FROM message_person WHERE person IN"
+                " (SELECT value FROM json_each(?)) AND role IN (SELECT value FROM json_each(?))",
+                (json_list(people), json_list(roles)),
+            )
+            if prefix not in _ROLES:
+                ids |= self._trailers(chunk, roles)
+            found = ids if found is None else found & ids
+        return found or set()
+
+    def _with_address(self, text: str) -> list[object]:
+        """The people whose address TEXT is."""
+        if not _ADDRESS.fullmatch(text):
+            return []
+        return self._ids("SELECT id FROM person WHERE email = ?", (text.lower(),))
+
+    def _with_trailer(self, name: str) -> set[int]:
+        """Messages that have a trailer of this name at all."""
+        if name in _HEADER_ROLES:
+            return set()
+        return self._set(
+            "SELECT message FROM message_person JOIN role ON role.id = message_person.role"
+            " WHERE role.name = ?1 UNION SELECT message FROM trailer JOIN role"
+            " ON role.id = trailer.role WHERE role.name = ?1",
+            (name,),
+        )
+
+    def _trailers(self, chunk: Chunk, roles: Sequence[object]) -> set[int]:
+        """Messages with a trailer of one of ROLES that names no person and has the words."""
+        rows = self._archive.execute(
+            "SELECT message, value FROM trailer WHERE role IN (SELECT value FROM json_each(?))",
+            (json_list(roles),),
+        )
+        return {int(message) for message, value in rows if has_chunk(words(value), chunk)}
