@@ -6,8 +6,9 @@ import re
 
 from patchlore.ingest.facts.context import Context
 from patchlore.ingest.message import Applied
+from patchlore.ingest.text import PROSE
 
-_SIGN = re.compile(r"applied|merged into|queued|pushed to|commit-id:")
+_SIGNS = ("applied", "merged", "queued", "pushed", "picked")
 _TIP = re.compile(
     r"The following commit has been merged into the (\S{1,100}) branch of (\S{1,100}?):?\s*$"
 )
@@ -38,19 +39,15 @@ _REVIEW_QUEUE = re.compile(
 
 def find(context: Context) -> None:
     """Fill ``applied``: with the sha where a bot names it, else as a weak fact about the thread."""
-    if not _SIGN.search(context.lower):
-        return
-    lines = [(n, line) for n, line in enumerate(context.text.lines[:600]) if len(line) < 500]
-    own = dict(context.own_lines)
+    lines = [line for line in context.lines_with(*_SIGNS) if len(line[1]) < 500]
     for index, line in lines:
         if line[:1] == "T" and _read_head(context, index, line):
             return
     if context.message.is_patch:
         return
-    for index, line in sorted(own.items()):
-        if line[:1].upper() in ("A", "Q", "P", "N", "B", "S", "M") and _read_by_hand(
-            context, index, line
-        ):
+    kinds = context.text.kinds
+    for index, line in lines:
+        if kinds[index] == PROSE and _read_by_hand(context, index, line):
             return
 
 

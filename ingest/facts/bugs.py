@@ -43,17 +43,18 @@ _NOT_GCC = re.compile(
     r"|merge request|Rust-GCC|gitea|codeberg",
     re.I,
 )
-_OTHERS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("kernel", re.compile(r"bugzilla\.kernel\.org/(?:show_bug\.cgi\?(?:[\w=&]*&)?id=(?:3D)?)?(\d{3,7})", re.I)),
-    ("llvm", re.compile(r"(?:bugs\.llvm\.org/(?:show_bug\.cgi\?id=(?:3D)?)?|llvm\.org/pr|llvm\.org/PR|github\.com/llvm/llvm-project/issues/)(\d{1,7})", re.I)),
-    ("clang-built-linux", re.compile(r"github\.com/ClangBuiltLinux/linux/issues/(\d{1,6})", re.I)),
-    ("sourceware", re.compile(r"sourceware\.org/(?:bugzilla/)?(?:show_bug\.cgi\?id=(?:3D)?|PR)(\d{2,6})", re.I)),
-    ("debian", re.compile(r"bugs\.debian\.org/(?:cgi-bin/bugreport\.cgi\?bug=(?:3D)?)?(\d{4,8})|\bDebian bug ?#?(\d{4,8})", re.I)),
-    ("redhat", re.compile(r"bugzilla\.redhat\.com/(?:show_bug\.cgi\?id=(?:3D)?)?(\d{4,8})", re.I)),
-    ("suse", re.compile(r"bugzilla\.(?:suse\.com|opensuse\.org|novell\.com)/(?:show_bug\.cgi\?id=(?:3D)?)?(\d{4,8})|\b(?:bsc|bnc|boo)#(\d{4,8})", re.I)),
-    ("launchpad", re.compile(r"(?:bugs\.)?launchpad\.net/(?:[\w./+-]{0,80}/)?\+?bugs?/(\d{3,8})", re.I)),
-    ("freedesktop", re.compile(r"bugs\.freedesktop\.org/show_bug\.cgi\?id=(?:3D)?(\d{3,7})", re.I)),
-    ("gentoo", re.compile(r"bugs\.gentoo\.org/(?:show_bug\.cgi\?id=(?:3D)?)?(\d{4,8})", re.I)),
+#: Tracker, words of which a line must have one (in lower case), pattern.
+_OTHERS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
+    ("kernel", ("bugzilla.kernel",), re.compile(r"bugzilla\.kernel\.org/(?:show_bug\.cgi\?(?:[\w=&]*&)?id=(?:3D)?)?(\d{3,7})", re.I)),
+    ("llvm", ("llvm",), re.compile(r"(?:bugs\.llvm\.org/(?:show_bug\.cgi\?id=(?:3D)?)?|llvm\.org/pr|llvm\.org/PR|github\.com/llvm/llvm-project/issues/)(\d{1,7})", re.I)),
+    ("clang-built-linux", ("clangbuiltlinux",), re.compile(r"github\.com/ClangBuiltLinux/linux/issues/(\d{1,6})", re.I)),
+    ("sourceware", ("sourceware",), re.compile(r"sourceware\.org/(?:bugzilla/)?(?:show_bug\.cgi\?id=(?:3D)?|PR)(\d{2,6})", re.I)),
+    ("debian", ("debian",), re.compile(r"bugs\.debian\.org/(?:cgi-bin/bugreport\.cgi\?bug=(?:3D)?)?(\d{4,8})|\bDebian bug ?#?(\d{4,8})", re.I)),
+    ("redhat", ("redhat",), re.compile(r"bugzilla\.redhat\.com/(?:show_bug\.cgi\?id=(?:3D)?)?(\d{4,8})", re.I)),
+    ("suse", ("bsc#", "bnc#", "boo#", "suse", "novell"), re.compile(r"bugzilla\.(?:suse\.com|opensuse\.org|novell\.com)/(?:show_bug\.cgi\?id=(?:3D)?)?(\d{4,8})|\b(?:bsc|bnc|boo)#(\d{4,8})", re.I)),
+    ("launchpad", ("launchpad",), re.compile(r"(?:bugs\.)?launchpad\.net/(?:[\w./+-]{0,80}/)?\+?bugs?/(\d{3,8})", re.I)),
+    ("freedesktop", ("freedesktop",), re.compile(r"bugs\.freedesktop\.org/show_bug\.cgi\?id=(?:3D)?(\d{3,7})", re.I)),
+    ("gentoo", ("gentoo",), re.compile(r"bugs\.gentoo\.org/(?:show_bug\.cgi\?id=(?:3D)?)?(\d{4,8})", re.I)),
 )  # fmt: skip
 _SYZBOT = re.compile(
     r"syzkaller\.appspot\.com/bug\?(?:extid|id)=(?:3D)?([0-9a-f]{16,40})|\bsyzbot[+-]([0-9a-f]{16,40})",
@@ -66,10 +67,12 @@ _GCC_COMMIT = re.compile(
     re.I,
 )
 #: A line without one of these names no bug.
-_SIGN = re.compile(
-    r"gcc|bugzilla|bugs\.|bugs?/|debian bug|syz|bsc#|bnc#|boo#|llvm|sourceware|issues/|launchpad"
-)
-_PR = re.compile(r"PR[ \t#:]{0,3}[\w(]|\bPR$", re.M)
+_SIGNS = (
+    "gcc", "bugzilla", "bugs.", "bug/", "bugs/", "debian bug", "syz", "bsc#", "bnc#", "boo#",
+    "llvm", "sourceware", "issues/", "launchpad",
+)  # fmt: skip
+#: "pr" is in every "print" and "process"; as bugs are written it is not.
+_PR = re.compile(r"PR(?:[ \t#:]{0,3}[\w(]|$)", re.M)
 
 
 class _Finder:
@@ -163,11 +166,14 @@ class _Finder:
         return found
 
     def _read_others(self, line: str, index: int) -> None:
-        for tracker, pattern in _OTHERS:
+        lowered = line.lower()
+        for tracker, needles, pattern in _OTHERS:
+            if not any(needle in lowered for needle in needles):
+                continue
             for match in pattern.finditer(line):
                 number = next(group for group in match.groups() if group)
                 self._add_other(tracker, int(number), None, index, match[0])
-        for match in _SYZBOT.finditer(line):
+        for match in _SYZBOT.finditer(line) if "syz" in lowered else ():
             self._add_syzbot((match[1] or match[2]).lower(), index, match[0])
 
     def _add_other(
@@ -195,11 +201,12 @@ def find(context: Context) -> None:
     message = context.message
     finder = _Finder(context)
     subject = (message.subject or "")[:MAX_LINE]
-    if _SIGN.search(subject.lower()) or "PR" in subject:
+    if "PR" in subject or any(sign in subject.lower() for sign in _SIGNS):
         finder.read(subject, "subject", -1)
     kinds = context.text.kinds
-    lines = dict(context.lines_with(_SIGN))
-    lines.update(context.lines_with(_PR, as_written=True))
+    lines = dict(context.lines_with(*_SIGNS))
+    if _PR.search(context.text.body):
+        lines.update(line for line in context.lines_with("pr") if _PR.search(line[1]))
     for index, line in sorted(lines.items()):
         kind = kinds[index]
         if kind != SIGNATURE:

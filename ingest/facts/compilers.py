@@ -8,7 +8,7 @@ from patchlore.ingest.facts.context import MAX_LINE, Context, Line
 from patchlore.ingest.message import Compiler, Table, TableRow
 from patchlore.ingest.text import ADDED, CONTEXT, FOREIGN, OWN_KINDS, QUOTED, REMOVED
 
-_SIGN = re.compile(r"(?:gcc|clang|llvm|g\+\+)(?:[ -]|version)")
+_SIGNS = ("gcc", "clang", "llvm", "g++")
 #: "gcc-7.2.1", "GCC 8", "clang version 15.0.7", "gcc (Debian 12.2.0-14) 12.2.0".
 _COMPILER = re.compile(
     r"(?<![\w./-])(gcc|clang|llvm|g\+\+)(?:[ -]version)?(?:[ -]|[ ]?\([^()]{1,60}\)[ ])v?"
@@ -17,6 +17,7 @@ _COMPILER = re.compile(
 )
 _ROW = re.compile(r"[ \t|>]*((?:gcc|clang|llvm)[- ]v?\d[\w.+-]*)[ \t]*[|:]?[ \t]*(.*)", re.I)
 _GAP = re.compile(r"[ \t]*\|[ \t]*|[ \t]{2,}|\t+")
+_DIGIT = re.compile(r"\d")
 _CELL = re.compile(r"[+-]?\d+(?:\.\d+)?(?:%|x|s|ms|us|ns)?|-{1,8}|n/?a|none|\?", re.I)
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?$")
 _NOTHING = re.compile(r"-{1,10}$|n/?a$|none$|\?$|$", re.I)
@@ -32,9 +33,9 @@ _WHERE = {ADDED: "diff-added", REMOVED: "diff-removed", CONTEXT: "diff-context",
 def find(context: Context) -> None:
     """Fill ``compilers`` and ``tables``."""
     message = context.message
-    lines = context.lines_with(_SIGN)
+    lines = [line for line in context.lines_with(*_SIGNS) if _DIGIT.search(line[1])]
     subject = (message.subject or "")[:MAX_LINE]
-    if not lines and not _SIGN.search(subject.lower()):
+    if not lines and not any(sign in subject.lower() for sign in _SIGNS):
         return
     found: dict[tuple[str, str], Compiler] = {}
     kinds = context.text.kinds

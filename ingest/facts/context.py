@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from functools import cached_property
 
@@ -61,33 +60,29 @@ class Context:
             return []  # a failure notice encloses what its tree did not get
         return self.own_lines
 
-    def lines_with(self, pattern: re.Pattern[str], *, as_written: bool = False) -> list[Line]:
-        """The lines in which PATTERN is found, in order; one scan over the whole body.
+    def lines_with(self, *words: str) -> list[Line]:
+        """The lines that hold one of WORDS (in lower case, whatever case the line has), in order.
 
-        PATTERN is in lower case and is sought in the lower-case body (that is
-        seven times as fast as re.IGNORECASE), or in the body AS_WRITTEN. It
-        must not match across lines.
+        Most mails hold none; str.find settles that ten times as fast as a
+        pattern with re.IGNORECASE. Lines longer than MAX_LINE are left out.
         """
         text = self.text
         if text.flat:
             return [
-                item
-                for item in enumerate(text.lines)
-                if pattern.search(item[1] if as_written else item[1].lower())
+                (index, line)
+                for index, line in enumerate(text.lines)
+                if any(word in line.lower() for word in words)
             ]
-        found: list[Line] = []
-        body = text.body if as_written else self.lower
-        starts = text.starts
-        position, last = 0, len(text.lines)
-        while True:
-            match = pattern.search(body, position)
-            if match is None:
-                return found
-            index = bisect_right(starts, match.start(), 0, last) - 1
-            line = text.lines[index]
-            if len(line) <= MAX_LINE:
-                found.append((index, line))
-            position = starts[index] + len(line) + 1
+        indices: set[int] = set()
+        lower, starts, last = self.lower, text.starts, len(text.lines)
+        for word in words:
+            at = lower.find(word)
+            while at >= 0:
+                index = bisect_right(starts, at, 0, last) - 1
+                indices.add(index)
+                at = lower.find(word, starts[index + 1])
+        lines = text.lines
+        return [(n, lines[n]) for n in sorted(indices) if len(lines[n]) <= MAX_LINE]
 
     def note(
         self,

@@ -23,7 +23,7 @@ _BREAK_FIX = re.compile(
     r"[ \t]{0,2}break-fix:[ \t]*(-|[0-9a-f]{7,40})[ \t]+(-|[0-9a-f]{7,40})\s*$", re.I
 )
 #: A line without one of these names no commit that anybody would look up.
-_SIGN = re.compile(r"commit|sha1|changeset|\(\"|break-fix:")
+_SIGNS = ("commit", "sha1", "changeset", '("', "break-fix:")
 _INTRODUCED = re.compile(
     r"introduced|caused by|bisect|regress|since commit|broke|first bad|culprit|after commit|exposed by",
     re.I,
@@ -45,7 +45,7 @@ def find(context: Context) -> None:
     known = {(e.line, e.value) for e in message.evidence if e.fact in _FACTS}
     seen: dict[tuple[str, bool], CommitMention] = {}
     kinds = context.text.kinds
-    for index, line in context.lines_with(_SIGN):
+    for index, line in context.lines_with(*_SIGNS):
         kind = kinds[index]
         if kind in _NO_PROSE:
             continue
