@@ -113,6 +113,9 @@ def _read_by_hand(context: Context, index: int, line: str) -> bool:
     hand = queue or _BY_HAND.match(line)
     if hand is None:
         return False
+    above = context.text.lines[index - 1] if index else ""
+    if line[:1].islower() and above.strip() and not above.startswith(">"):
+        return False  # the end of a sentence: "… once the other series is" / "merged."
     message.applied.append(Applied(title=message.clean_subject, tree=hand[1], by=_name(context)))
     context.note("applied", hand[1] or "", index, "by-hand", confidence="low")
     return True
