@@ -88,7 +88,7 @@ def train(samples: list[bytes]) -> tuple[int, bytes] | None:
             break
         taken.append(sample[: 32 * 1024])
         total += len(taken[-1])
-    if len(taken) < 200 or total < 8 * DICTIONARY_BYTES:
+    if len(taken) < 100 or total < 8 * DICTIONARY_BYTES:
         return None
     # Fixed parameters: the search for the best ones takes seconds and wins nothing.
     trained = zstandard.train_dictionary(DICTIONARY_BYTES, taken, k=1024, d=8, level=LEVEL)

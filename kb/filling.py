@@ -20,8 +20,8 @@ from patchlore.kb.writing import Writer
 
 #: A batch is stored when it has so many mails or so many bytes: bounded memory
 #: whether mails are of 2 KB or of 20 MB.
-BATCH_MAILS = 512
-BATCH_BYTES = 8 * 1024 * 1024
+BATCH_MAILS = 256
+BATCH_BYTES = 4 * 1024 * 1024
 
 #: More parsers than these only wait for the writer.
 MOST_JOBS = 6

@@ -5,6 +5,9 @@ from __future__ import annotations
 import email
 import email.policy
 import multiprocessing
+import multiprocessing.connection
+import os
+import threading
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -88,6 +91,24 @@ def _parse_remote(raws: list[Raw]) -> bytes:
     return _encode([_work(raw) for raw in raws])
 
 
+def _end_with_parent() -> None:
+    """Make this process end when the one that started it does, even by SIGKILL.
+
+    A worker that waits for work holds both ends of its pipe and would never see
+    that nobody is left to send any.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    sentinel = parent.sentinel
+
+    def watch() -> None:
+        multiprocessing.connection.wait([sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 class Workers:
     """Parses chunks in order, in ``jobs`` processes beside this one.
 
@@ -146,7 +167,9 @@ class Workers:
         if self._pool is None:
             # Not fork: a child would inherit the lock on the archive and keep it.
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self._jobs, mp_context=context)
+            self._pool = ProcessPoolExecutor(
+                self._jobs, mp_context=context, initializer=_end_with_parent
+            )
         try:
             return self._pool.submit(_parse_remote, raws)
         except BrokenProcessPool:  # what broke it comes to light in `results`

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import signal
 import subprocess
@@ -253,6 +254,49 @@ def test_a_killed_ingest_is_completed_by_the_next(tmp_path: pathlib.Path) -> Non
     assert killed["copy"] == whole["copy"]
     with Archive(tmp_path / "killed") as archive:
         assert check(archive).is_sound
+
+
+TELL_WORKERS = """\
+import multiprocessing, sys
+from patchlore.kb import filling
+from patchlore.kb.store import Archive
+
+def tell(read):
+    print(*[child.pid for child in multiprocessing.active_children()], flush=True)
+
+if __name__ == "__main__":
+    filling.BATCH_MAILS, filling.INLINE_BYTES = 10, 0
+    with Archive(sys.argv[1], write=True) as archive:
+        filling.fill(archive, sys.argv[2:], jobs=1, on_progress=tell)
+"""
+
+
+def test_workers_end_with_a_killed_ingest(tmp_path: pathlib.Path) -> None:
+    """No process is left behind when the ingest that started it is killed."""
+    box = mbox(tmp_path / "a.mbox", *range(2000))
+    script = tmp_path / "tell.py"
+    script.write_text(TELL_WORKERS)
+    with subprocess.Popen(
+        [sys.executable, str(script), str(tmp_path / "archive"), str(box)], stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        workers = [int(pid) for pid in process.stdout.readline().split()]
+        process.kill()
+    assert workers
+    deadline = time.monotonic() + 30
+    while any(is_alive(pid) for pid in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there; one that has ended but was not waited for is not."""
+    try:
+        os.kill(pid, 0)
+        state = pathlib.Path("/proc", str(pid), "stat")
+        return not (state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z")
+    except OSError:
+        return False
 
 
 def test_check_finds_a_changed_mail(tmp_path: pathlib.Path) -> None:
