@@ -19,6 +19,9 @@ _MASKED = re.compile(
 )
 _PIPERMAIL = re.compile(r"([\w.+=~!#$%&'*/?^`{|}-]+) at ([\w.-]+\.\w+|\w+)")
 _ANGLE = re.compile(r"(.*?)<([^<>]*)>")
+_GROUP_NAME = re.compile(r"\A\s*[^<>@\",;:]{1,80}:")
+#: Stands for an escaped quote while the others are taken off.
+_INNER_QUOTE = "\x00"
 _SPLIT = re.compile(r'"(?:[^"\\]|\\.)*"|\([^()]*\)|<[^<>]*>|[,;]|[^,;"(<]+|.', re.S)
 
 
@@ -34,6 +37,8 @@ def parse_addresses(value: str | None) -> list[Person]:
         pieces = value.split(",")
     else:
         pieces = _split_list(value)
+        if ";" in value:  # a group (RFC 5322 section 3.4): "lamps: ada@example.org, …;"
+            pieces = [_GROUP_NAME.sub("", piece) for piece in pieces]
     people = (parse_address(piece) for piece in pieces)
     return [person for person in people if person is not None]
 
@@ -94,9 +99,10 @@ def _clean_name(text: str) -> str | None:
     text = text.strip()
     if len(text) >= 2 and text[0] == text[-1] == '"':
         text = text[1:-1]
-    text = text.replace('\\"', '"').replace("\\\\", "\\").strip()
+    text = text.replace('\\"', _INNER_QUOTE).replace("\\\\", "\\").strip()
     if len(text) >= 2 and text[0] == text[-1] == "'":  # 'Ada Quill' via a list
         text = text[1:-1].strip()
     if '"' in text and text.count('"') % 2 == 0:
         text = text.replace('" "', " ").replace('"', "")
+    text = text.replace(_INNER_QUOTE, '"')
     return " ".join(text.split()) or None

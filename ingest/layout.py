@@ -309,6 +309,8 @@ def _read_in_body_headers(text: Text, layout: Layout, start: int) -> int:
     mail; without one it is the head of somebody's quotation.
     """
     lines, kinds = text.lines, text.kinds
+    if layout.carried_at < 0 and _mark_quotation_head(text, start):
+        return start
     rounds = 2 if layout.carried_at >= 0 else 1
     for _ in range(rounds):
         index = start
@@ -341,6 +343,27 @@ def _read_in_body_headers(text: Text, layout: Layout, start: int) -> int:
             break
         start = index
     return start
+
+
+def _mark_quotation_head(text: Text, start: int) -> bool:
+    """``From: Bo Reed <…>`` and ``Date: …`` above ``> quoted text``: whom a reply quotes.
+
+    Some mailers (Mew) write that instead of "On …, Bo Reed wrote:".
+    """
+    lines, kinds = text.lines, text.kinds
+    first = start
+    while first < len(lines) and not lines[first].strip() and kinds[first] == PROSE:
+        first += 1
+    end = first
+    while end < len(lines) and kinds[end] == PROSE and _IN_BODY.match(lines[end]):
+        end += 1
+    after = end
+    while after < len(lines) and not lines[after].strip() and kinds[after] == PROSE:
+        after += 1
+    if end == first or after == len(lines) or kinds[after] != QUOTED:
+        return False
+    kinds[first:end] = bytes([QUOTED]) * (end - first)
+    return True
 
 
 def _other_header(line: str) -> bool:

@@ -26,7 +26,6 @@ from patchlore.ingest.raw import Raw, Source
 MAX_PARTS = 1000
 _PARAMETER = re.compile(r';[ \t]*([\w*-]+)[ \t]*=[ \t]*("[^"]*"|[^;\s]*)')
 _TYPE = re.compile(r"[ \t]*([\w.+-]+/[\w.+-]+)")
-_PATCH_NAME = re.compile(r".*\.(?:patch|diff|dif|patch\.txt|diff\.txt)", re.I)
 _DIFF_SIGN = re.compile(
     rb"^(?:diff --git |diff --cc |Index: .*\n=====|--- .*\n\+\+\+ |\*\*\* .*\n--- )", re.M
 )
@@ -240,7 +239,6 @@ def _add_leaf(
     disposition = str(part.get("content-disposition", "")).strip().lower()
     attached = disposition.startswith("attachment") or filename is not None
     is_diff = looks_like_diff(octets)
-    named_patch = filename is not None and _PATCH_NAME.fullmatch(filename) is not None
     as_text = content_type.startswith("text/") and content_type != "text/html"
     if attached or not content_type.startswith("text/"):
         mail.attachments.append(
@@ -251,7 +249,8 @@ def _add_leaf(
                 is_patch=is_diff or content_type in ("text/x-patch", "text/x-diff"),
             )
         )
-    if as_text or (is_diff and (named_patch or content_type == "application/octet-stream")):
+    # "application/mbox", "application/x-patch": whatever the label, a diff is text.
+    if as_text or (is_diff and content_type != "text/html" and b"\x00" not in octets):
         text = _text_part(octets, _charset(part), content_type, mail)
         text.filename, text.is_attachment = filename, attached
         if str(part.get_param("format", "")).lower() == "flowed" and not attached:

@@ -233,13 +233,16 @@ def _patch_id(text: Text, layout: Layout) -> str | None:
 def _quoted_files(text: Text) -> list[str]:
     """Paths of diffs that stand only in quoted text."""
     found: dict[str, None] = {}
+    above = ""
     for kind, line in zip(text.kinds, text.lines, strict=True):
         if kind == QUOTED and ("diff --git " in line or "+++ " in line):
             match = _QUOTED_FILE.match(line)
-            if match:
+            # strace says "+++ exited with 0 +++", too.
+            if match and (match[1] or above.lstrip("> |").startswith("--- ")):
                 path = match[1] or match[2]
                 if path != "/dev/null":
                     found[path] = None
+        above = line
     return list(found)
 
 
