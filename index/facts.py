@@ -40,7 +40,8 @@ _IS = {
 _EVENT = {
     "nominated": "id IN (SELECT message FROM stable_note)",
     "autosel": "prefixes LIKE '% AUTOSEL %'",
-    "posted": "is_patch AND id IN (SELECT message FROM target_tree WHERE kind = 'tag')",
+    "posted": "is_patch AND notice IS NULL AND prefixes NOT LIKE '% AUTOSEL %' AND id IN"
+    " (SELECT message FROM target_tree WHERE kind = 'tag' AND tree GLOB '[0-9]*')",
     "queued": "notice = 'added'",
     "review": "notice = 'review'",
     "failed": "notice = 'failed'",
@@ -87,6 +88,7 @@ class Facts(Tables):
             "syzbot": lambda value, _: self.bugs(f"syzbot:{value}"),
             "is": lambda value, _: self.where(_IS[value]),
             "event": lambda value, _: self.where(_EVENT[value]),
+            "status": lambda value, _: self.backports(value),
             "v": lambda value, _: self._version(value),
             "src": self._source,
             "fidelity": lambda value, _: self.where(f"fidelity = {_FIDELITIES.index(value)}"),
@@ -145,6 +147,21 @@ class Facts(Tables):
             parameters,
         )
         return {int(message): int(strength) for message, strength in rows}
+
+    def backports(self, state: str, trees: Iterable[str] = ()) -> set[int]:
+        """The messages in the history of a backport that is in STATE, in TREES or in any tree."""
+        from patchlore.kb.backports import backports
+
+        names = [tree_name(tree) for tree in trees]
+        if not names:
+            rows = self._archive.execute("SELECT DISTINCT tree FROM target_tree")
+            names = [tree for (tree,) in rows if rank(tree) is not None]
+        return {
+            event.message
+            for tree in names
+            for row in backports(self._archive, tree, states=(state,))
+            for event in row.events
+        }
 
     # -- single prefixes ------------------------------------------------------------
 

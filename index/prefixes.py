@@ -30,6 +30,11 @@ IS_CHOICES = (
     "patch", "cover", "reply", "pull", "report", "autosel", "backport", "revert", "notice",
     "malformed", "applicable",
 )  # fmt: skip
+#: As kb/backports.py has them, which is not loaded for every search.
+STATUS_CHOICES = (
+    "needed", "nominated", "in-flight", "queued", "failed", "released", "dropped", "opted-out",
+    "not-affected", "reverted", "unknown",
+)  # fmt: skip
 EVENT_CHOICES = (
     "nominated", "autosel", "posted", "queued", "review", "failed", "dropped", "released",
     "reverted",
@@ -87,6 +92,7 @@ _ALL = (
     Prefix("link", "exact", "URL, or Message-ID in it, of a Link: tag"),
     Prefix("closes", "exact", "URL, or Message-ID in it, of a Closes: tag"),
     Prefix("stable", "exact", "stable tree: stable:4.15, stable:5.10.y"),
+    Prefix("status", "exact", "state of a backport, in stable: or in any", choices=STATUS_CHOICES),
     Prefix("event", "exact", "what happened to a backport", choices=EVENT_CHOICES),
     Prefix("cve", "exact", "CVE number"),
     Prefix("syzbot", "exact", "id of a syzbot report"),

@@ -138,7 +138,7 @@ class Searcher:
 
     def _all(self, items: Iterable[Node]) -> set[int] | None:
         """What all of ITEMS match, the cheap and the selective first."""
-        rest = self._with_places(list(items))
+        rest = self._joined(list(items))
         wanted, unwanted, spans = [], [], []
         for item in sorted(rest, key=_cost):
             if isinstance(item, Not):
@@ -173,30 +173,29 @@ class Searcher:
                 found = (self._facts.all() if found is None else found) - messages
         return found
 
-    def _with_places(self, items: list[Node]) -> list[Node | _Found]:
-        """Join ``where:`` with the bugs beside it: "pr:83356 -where:quoted"."""
-        bugs = [item for item in items if isinstance(item, Exact) and item.prefix.name in _BUGS]
-        places = [item for item in items if _is_where(item)]
-        if not bugs or not places:
-            return list(items)
-        wanted = [item.value for item in places if isinstance(item, Exact)]
-        besides = [
-            item.item.value
-            for item in places
-            if isinstance(item, Not) and isinstance(item.item, Exact)
-        ]
-        joined: list[Node | _Found] = []
+    def _joined(self, items: list[Node]) -> list[Node | _Found]:
+        """Answer what belongs together: "pr:83356 -where:quoted", "status:queued stable:5.10"."""
+        rest: list[Node | _Found] = []
+        names = {item.prefix.name for item in items if isinstance(item, Exact)}
+        bugs, states = names.intersection(_BUGS), "status" in names
+        wanted = [item.value for item in items if _is(item, "where") and isinstance(item, Exact)]
+        besides = [_negated(item) for item in items if _is(item, "where") and isinstance(item, Not)]
+        trees = [item.value for item in items if isinstance(item, Exact) and _is(item, "stable")]
         for item in items:
-            if _is_where(item):
+            if (bugs and _is(item, "where")) or (states and _is(item, "stable")):
+                if isinstance(item, Not) and _is(item, "stable"):
+                    rest.append(item)
                 continue
             if isinstance(item, Exact) and item.prefix.name in _BUGS:
                 try:
-                    joined.append(_Found(self._facts.bugs(_bug(item), wanted, besides)))
+                    rest.append(_Found(self._facts.bugs(_bug(item), wanted, besides)))
                 except FactError as error:
                     raise self._error(item, error) from None
+            elif isinstance(item, Exact) and item.prefix.name == "status":
+                rest.append(_Found(self._facts.backports(item.value, trees)))
             else:
-                joined.append(item)
-        return joined
+                rest.append(item)
+        return rest
 
     def _error(self, leaf: Exact, error: FactError) -> QueryError:
         return QueryError(self._query, leaf.place.start, leaf.place.end, str(error))
@@ -282,10 +281,16 @@ def _bug(leaf: Exact) -> str:
     return tracker + leaf.value.strip()
 
 
-def _is_where(node: Node) -> bool:
+def _is(node: Node, name: str) -> bool:
+    """Whether a node is the exact prefix NAME, or its negation."""
     if isinstance(node, Not):
         node = node.item
-    return isinstance(node, Exact) and node.prefix.name == "where"
+    return isinstance(node, Exact) and node.prefix.name == name
+
+
+def _negated(node: Not) -> str:
+    assert isinstance(node.item, Exact)
+    return node.item.value
 
 
 def _is_text(leaf: Text) -> bool:

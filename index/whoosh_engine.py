@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import pathlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module
@@ -68,7 +69,7 @@ class WhooshEngine:
                     numbers = segment.numbers
                     for document, count in segment.count(weights, pattern).items():
                         counts.append((numbers[document], count))
-            rarity = 1.0 - len(counts) / (total + 1) + 0.1
+            rarity = math.log(1.0 + (total - len(counts) + 0.5) / (len(counts) + 0.5))
             for number, count in counts:
                 if number in wanted:
                     share = rarity * count / (count + 1.2)

@@ -169,3 +169,11 @@ def test_any_text_is_a_query_or_a_query_error(query: str) -> None:
     """Whatever is typed gives a tree or an error for people, never anything else."""
     with contextlib.suppress(QueryError):
         parse_query(query)
+
+
+def test_states_are_those_of_the_backport_list() -> None:
+    """What ``status:`` takes is what a row of a list can be."""
+    from patchlore.index.prefixes import STATUS_CHOICES
+    from patchlore.kb.backports import STATES
+
+    assert STATUS_CHOICES == STATES
