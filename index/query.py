@@ -88,8 +88,8 @@ def parse_query(text: str, is_trailer: Callable[[str], bool] = lambda name: Fals
     knows. Raises QueryError, which points at the place, for an unknown prefix,
     an impossible value and for an empty query.
     """
-    if "\0" in text:
-        text = text.replace("\0", " ")
+    # What a shell passes on may be no UTF-8, and SQLite takes no NUL.
+    text = text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
     if not text.strip():
         raise QueryError(text, 0, 1, "Nothing is asked for.", "Give words or a prefix.")
     tree = _parser().parse(text)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import pathlib
 import sys
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from patchlore.index.errors import QueryError
 from patchlore.index.search import Searcher
+from patchlore.kb.store import Archive
 from tests.index.conftest import Numbers
 from tests.index.letters import FIXED, UPSTREAM, mid
 
@@ -208,3 +213,22 @@ def test_exact_queries_never_load_whoosh(archive_path: object) -> None:
         "assert 'whoosh' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code, str(archive_path)], check=True)
+
+
+_PIECES = st.sampled_from(
+    "ring wrap* OR AND NOT ( ) \" - s: f: mid: d:2024.. % dfn: pr:1 a/b ' where:quoted"
+    " \x00 ’ m:_ l:* v:x n:' status:queued \udc80".split(" ")
+)
+
+
+@given(query=st.one_of(st.text(), st.lists(_PIECES).map(" ".join), st.lists(_PIECES).map("".join)))
+@settings(max_examples=200, deadline=None)
+def test_any_query_is_answered_or_refused_in_words(archive_path: pathlib.Path, query: str) -> None:
+    """Whatever is asked, a search gives results or an error for people."""
+    with (
+        Archive(archive_path) as archive,
+        Searcher(archive) as searcher,
+        contextlib.suppress(QueryError),
+    ):
+        assert len(searcher.search(query, limit=3).hits) <= 3
+        assert len(searcher.search(query, limit=3, sort="rank").hits) <= 3
