@@ -87,6 +87,7 @@ def _read_hunk(scan: Scan, patch: FilePatch, index: int, old_total: int, new_tot
     added = removed = 0
     first = index
     wrapped = mismatch = False
+    unmarked: bool | None = None
     while (old > 0 or new > 0) and index < limit:
         line = lines[index]
         char = line[:1]
@@ -116,6 +117,13 @@ def _read_hunk(scan: Scan, patch: FilePatch, index: int, old_total: int, new_tot
             scan.blame(patch, "wrapped-line", index)
             wrapped = True
             kinds[index] = kinds[index - 1] if index > first else HUNK
+        elif unmarked or (
+            unmarked is None and (unmarked := _blanks_were_lost(lines, limit, index, old, new))
+        ):
+            scan.blame(patch, "lost-blank", index)
+            old -= 1
+            new -= 1
+            kinds[index] = CONTEXT
         else:
             break
         index += 1
@@ -141,6 +149,29 @@ def _read_hunk(scan: Scan, patch: FilePatch, index: int, old_total: int, new_tot
     patch.change.added = (patch.change.added or 0) + added
     patch.change.removed = (patch.change.removed or 0) + removed
     return index
+
+
+def _blanks_were_lost(lines: list[str], limit: int, index: int, old: int, new: int) -> bool:
+    """Do the hunk's counts come out even when lines without a mark are context?
+
+    Some mailers eat one leading blank of every line. Changes have to follow:
+    prose below a truncated hunk may be as long as what is missing.
+    """
+    changes = 0
+    while (old > 0 or new > 0) and index < limit:
+        line = lines[index]
+        char = line[:1]
+        if line.startswith(_STARTS) or line == "-- ":
+            return False
+        if char in ("+", "-"):
+            changes += 1
+        elif char not in (" ", "\\", "") and _is_wrapped_tail(lines, index):
+            return False
+        if char != "\\":
+            old -= char != "+"
+            new -= char != "-"
+        index += 1
+    return old == 0 and new == 0 and changes > 0
 
 
 def _is_wrapped_tail(lines: list[str], index: int) -> bool:

@@ -278,6 +278,7 @@ def test_prose_around_two_diffs() -> None:
             (1, 1),
         ),
         ("lost-blank", "@@ -1,3 +1,3 @@\n\tif (lamp)\n-b\n+c\n d\n", (1, 1)),
+        ("lost-blank", "@@ -1,4 +1,4 @@\nint a;\n{\n-b\n+c\n}\n", (1, 1)),
     ],
 )
 def test_damage_is_reported_and_got_over(code: str, diff: str, counts: tuple[int, int]) -> None:
@@ -289,6 +290,15 @@ def test_damage_is_reported_and_got_over(code: str, diff: str, counts: tuple[int
     assert (message.malformed, message.applicable, message.patch_id) == (True, False, None)
     defect = next(defect for defect in message.defects if defect.code == code)
     assert 1 <= defect.line <= message.body.count("\n") + 1
+
+
+def test_prose_below_a_truncated_hunk_is_no_context() -> None:
+    """Text that is as long as what a hunk lacks is still text."""
+    message = parse_letter(
+        "--- a/lamp.c\n+++ b/lamp.c\n@@ -1,5 +1,5 @@\n a\n-b\n+c\nHello.\nBo\nReed\n"
+    )
+    assert "truncated-hunk" in [defect.code for defect in message.defects]
+    assert message.line_kinds.endswith("ttt")
 
 
 def test_wrapped_header() -> None:

@@ -237,6 +237,9 @@ HOSTILE: dict[str, Any] = {
     "hunk that never ends": lambda n: letter(
         "--- a/x\n+++ b/x\n@@ -1,999999999 +1,999999999 @@\n" + "x\n" * (n // 2)
     ),
+    "hunks without marks": lambda n: letter(
+        "--- a/x\n+++ b/x\n" + "@@ -1,9999 +1,9999 @@\nx\n+\n" * (n // 26)
+    ),
     "wrapped lines": lambda n: letter(
         "--- a/x\n+++ b/x\n@@ -1,999999999 +1,999999999 @@\n"
         + ("+" + "y" * 70 + "\nz\n") * (n // 74)
