@@ -171,9 +171,10 @@ def _write(archive: Archive, results: Results, form: str, *, flat: bool) -> None
         print_json_lines(_as_json(hit) for hit in results.hits)
     elif form == "mbox":
         from patchlore.kb.export.mbox import mboxrd
+        from patchlore.kb.mailing import as_mail
 
         for hit in results.hits:
-            write_bytes(mboxrd(archive.raw(hit.message), hit.timestamp))
+            write_bytes(mboxrd(as_mail(archive, hit.message), hit.timestamp))
     else:
         _write_text(results, flat=flat)
 
