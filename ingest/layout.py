@@ -18,44 +18,28 @@ from patchlore.ingest.diff import scan_diffs
 from patchlore.ingest.diff_hunks import FilePatch
 from patchlore.ingest.errors import Defect
 from patchlore.ingest.message import Person
+from patchlore.ingest.quotes import mark_foreign, mark_quotes
+from patchlore.ingest.tails import mark_tails
 from patchlore.ingest.text import (
     CUT,
-    FOOTER,
-    FOREIGN,
     HEADER,
     NOTE,
     PREAMBLE,
     PROSE,
     QUOTED,
-    SIGNATURE,
-    STAT,
     Text,
 )
 
 _FORMAT_PATCH = re.compile(r">?From ([0-9a-f]{40}) Mon Sep 17 00:00:00 2001\s*$")
 _GIT_SHOW = re.compile(r"commit ([0-9a-f]{40})(?: \(.*\))?\s*$")
 _IN_BODY = re.compile(r">?(From|Subject|Date)\s*:\s*(.*)", re.I | re.S)
-_QUOTE_RUN = re.compile(">+")
-_FOREIGN_HEAD = re.compile("[-F*V发]")
 _START_HEAD = re.compile("[-F>c8%✂T]")
-_TAIL_HEAD = re.compile("[- _TY]")
-_ORIGINAL = re.compile(
-    r"-{2,} ?(?:Original Message|Ursprüngliche Nachricht|Original-Nachricht|Message d'origine"
-    r"|Mensaje original|Messaggio originale|邮件原件|原始邮件) ?-{2,}",
-    re.I,
-)
-_SENT = re.compile(r"[> ]*(?:\*?Sent:|\*?Gesendet:|Envoyé\s?:|发送时间[:：])", re.I)
 _SCISSORS = re.compile(r"[- ]*(?:8<|>8|✂|%<|>%)[-<>8%✂ a-zA-Z]*-[- ]*$")
 _REVIEW = re.compile(
     r"\s*v?(\d+\.\d+(?:\.\d+)?)(?:-rc\d+)?[-. ]*(?:stable|longterm|lts|y)?(?:-stable)? review patch\b",
     re.I,
 )
-_STAT = re.compile(r" (?:\S.*\s\|\s+(?:\d+|Bin|Unchanged)\b|\d+ files? changed)")
-_MODE = re.compile(
-    r" (?:create|delete) mode \d{6} | mode change \d{6} => | (?:rename|copy) .+ \(\d+%\)$"
-)
 _DASHES = re.compile(r"-{6,}\s*$")
-_VERSION_LINE = re.compile(r"\d+\.\d+[\w.+-]*(?: \(.*\))?\s*$")
 _TIP = re.compile(r"The following commit has been merged into the (\S+) branch of (\S+?):?\s*$")
 #: Red Hat: the backporter's text, below it the upstream commit as git show prints it.
 _STATUS = re.compile(r"upstream[ -]status\s*:", re.I)
@@ -93,8 +77,8 @@ def read_layout(text: Text, patches: list[FilePatch] | None = None) -> Layout:
     """
     defects: list[Defect] = []
     if patches is None:
-        _mark_quotes(text)
-        _mark_foreign(text)
+        mark_quotes(text)
+        mark_foreign(text)
         patches, defects = scan_diffs(text)
     layout = Layout(patches=patches, defects=defects)
     first_diff = patches[0].start if patches else -1
@@ -102,76 +86,9 @@ def read_layout(text: Text, patches: list[FilePatch] | None = None) -> Layout:
     start = _read_in_body_headers(text, layout, start)
     _find_message_end(text, layout, start, first_diff)
     later = _find_later_messages(text, layout)
-    _mark_tails(text)
+    mark_tails(text)
     _collect(text, layout, later)
     return layout
-
-
-def _mark_quotes(text: Text) -> None:
-    kinds, lines, heads = text.kinds, text.lines, text.heads
-    for run in _QUOTE_RUN.finditer(heads):
-        kinds[run.start() : run.end()] = bytes([QUOTED]) * (run.end() - run.start())
-    if ">From " in text.body:
-        for run in _QUOTE_RUN.finditer(heads):
-            for index in range(run.start(), run.end()):
-                # The mbox writer's escape, not the author's quote.
-                if lines[index].startswith(">From "):
-                    kinds[index] = PROSE
-    if "\n >" in text.body or "\n  >" in text.body:
-        for index, line in enumerate(lines):
-            if line[:1] == " " and line[:3].lstrip(" ")[:1] == ">":
-                kinds[index] = QUOTED
-    if "|" in heads:
-        _mark_bar_quotes(text)
-
-
-def _mark_bar_quotes(text: Text) -> None:
-    """Emacs people quote with "|"; tables are drawn with it, too."""
-    lines = text.lines
-    quoting = False
-    for index, line in enumerate(lines):
-        if line[:1] != "|":
-            quoting = False
-        elif quoting or (index and lines[index - 1].rstrip().endswith(("wrote:", "writes:"))):
-            text.kinds[index] = QUOTED
-            quoting = True
-
-
-def _mark_foreign(text: Text) -> None:
-    """Everything below an unmarked quotation's head, to the end of its part."""
-    for start, end, _part in text.parts:
-        for found in _FOREIGN_HEAD.finditer(text.heads, start, end):
-            index = found.start()
-            if text.kinds[index] == PROSE and _is_foreign_from(text, start, index):
-                text.kinds[index:end] = bytes([FOREIGN]) * (end - index)
-                break
-
-
-def _is_foreign_from(text: Text, start: int, index: int) -> bool:
-    """Does an unmarked quotation begin at INDEX? Marks the head of a marked one as quoted."""
-    lines = text.lines
-    line = lines[index]
-    if line[0] == "-":
-        if _ORIGINAL.match(line) is None:
-            return False
-        following = next((n for n in range(index + 1, len(lines)) if lines[n].strip()), -1)
-        # Zimbra puts this head above a quotation with marks.
-        return following < 0 or text.kinds[following] != QUOTED
-    if not line.startswith(("From:", "*From", "Von: ", "发件人:", "发件人：")):
-        return False
-    below = lines[index + 1 : index + 3]
-    sent = next((text_ for text_ in below if _SENT.match(text_)), None)
-    if sent is None:
-        return False
-    own = any(
-        text.kinds[above] == PROSE and lines[above] and not lines[above].startswith("____")
-        for above in range(start, index)
-    )
-    if own and not sent.startswith((">", " >")):
-        return True
-    # "From: Bo Reed" above "> Sent: …": a quotation's head.
-    text.kinds[index] = QUOTED
-    return False
 
 
 def _find_message_start(text: Text, layout: Layout, first_diff: int) -> int:
@@ -476,56 +393,6 @@ def _mark_headers(text: Text, index: int, limit: int) -> int:
         text.kinds[index] = HEADER
         index += 1
     return index
-
-
-def _mark_tails(text: Text) -> None:
-    """Diffstats, signatures and footers among what is still prose or notes."""
-    lines, kinds = text.lines, text.kinds
-    for start, end, _part in text.parts:
-        position = start
-        while True:
-            found = _TAIL_HEAD.search(text.heads, position, end)
-            if found is None:
-                break
-            index = found.start()
-            position = index + 1
-            if kinds[index] not in (PROSE, NOTE):
-                continue
-            line = lines[index]
-            if line[:1] == " ":
-                if ("|" in line or "chang" in line or "mode" in line or "%)" in line) and (
-                    _STAT.match(line) or _MODE.match(line)
-                ):
-                    kinds[index] = STAT
-            elif line == "-- " or (line == "--" and _ends_mail(lines, index, end)):
-                position = _mark_tail(text, index, end, SIGNATURE)
-            elif line[:1] in ("_", "T", "Y") and _is_footer(lines, index):
-                position = _mark_tail(text, index, end, FOOTER)
-
-
-def _mark_tail(text: Text, index: int, end: int, kind: int) -> int:
-    """Mark a signature or footer down to where something else begins; return that line."""
-    while index < end and text.kinds[index] in (PROSE, NOTE):
-        if kind == SIGNATURE and _is_footer(text.lines, index):
-            kind = FOOTER
-        text.kinds[index] = kind
-        index += 1
-    return index
-
-
-def _ends_mail(lines: list[str], index: int, end: int) -> bool:
-    """Archives cut the blank of "-- ": the mark counts above git's version or near the end."""
-    below = lines[index + 1] if index + 1 < end else ""
-    return bool(_VERSION_LINE.match(below)) or end - index <= 6
-
-
-def _is_footer(lines: list[str], index: int) -> bool:
-    line = lines[index]
-    if line.startswith("______________"):
-        return any(
-            "list" in below.lower() or "@" in below for below in lines[index + 1 : index + 3]
-        )
-    return line.startswith(("To unsubscribe from this", "You received this message because"))
 
 
 def _collect(text: Text, layout: Layout, later: list[tuple[int, int]]) -> None:
