@@ -13,16 +13,22 @@ _LINE = re.compile(
     r"|depends-on|based-on)[ \t]*:[ \t]*(\S.{0,300})",
     re.I,
 )
+_HEADERS = {
+    "x-stable-base": "stable-base",
+    "x-for-patch-id": "for-patch-id",
+    "x-change-id": "change-id",
+}
 _SHA = re.compile(r"([0-9a-f]{7,40})\b")
 
 
 def find(context: Context) -> None:
     """Fill ``dependencies`` and ``base_commit`` (git-format-patch(1), BASE TREE INFORMATION)."""
     message = context.message
-    stable_base = context.mail.get("x-stable-base")
-    if stable_base:
-        message.dependencies.append(Dependency(kind="stable-base", value=stable_base))
-        context.note("dependencies", stable_base, -1, "x-stable-base", text=stable_base)
+    for header, kind in _HEADERS.items():
+        stated = context.mail.get(header)
+        if stated:
+            message.dependencies.append(Dependency(kind=kind, value=stated))
+            context.note("dependencies", f"{kind} {stated}", -1, header, text=stated)
     lower = context.lower
     if not any(
         word in lower
