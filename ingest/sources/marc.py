@@ -13,7 +13,9 @@ from patchlore.ingest.mail import Mail
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.page import (
     body_text,
+    broken_lines,
     decode_page,
+    html_of,
     is_html,
     one_line,
     page_mail,
@@ -63,11 +65,12 @@ def read_marc_text(raw: Raw) -> Mail:
 
 def read_marc_html(raw: Raw) -> Mail:
     """The mail of a page; hint ``list``."""
-    soup = soup_of(decode_page(raw.data))
-    for end_of_line in soup.find_all("br"):
-        end_of_line.replace_with("\n")
+    text, defects = html_of(raw)
+    soup = soup_of(broken_lines(text))
     pre = soup.find("pre") or soup
-    return _mail(pre.get_text().split("\n"))
+    mail = _mail(pre.get_text().split("\n"))
+    mail.defects += defects
+    return mail
 
 
 def _mail(lines: list[str]) -> Mail:

@@ -17,7 +17,8 @@ from patchlore.ingest.sources.page import (
     SHOWN_HEADERS,
     attachment,
     body_text,
-    decode_page,
+    broken_lines,
+    html_of,
     is_html,
     one_line,
     page_mail,
@@ -38,8 +39,21 @@ _INDEX = re.compile(
 )
 _SHOWN = re.compile(r"\s{0,20}([A-Za-z][A-Za-z-]{1,30})\s{0,4}:\s{0,4}(.*)\Z")
 _MASKED_ID = re.compile(r"@x{3,}[>\s]*\Z|@\.\.\.|\.\.\.@")
-#: A mail's words begin at a line; these tags end one in a header block.
-_BREAKS = re.compile(r"(?i)<br\s{0,4}/?>|</(?:li|p|h1|h2|div|tr|dd|dt|span)>")
+_BODY, _BODY_END = "<!--X-Body-of-Message-->", "<!--X-Body-of-Message-End-->"
+#: Where a body begins and ends on pages without those marks.
+_BODY_TAG = re.compile(r"<div[^>]{0,80} class=\"?msgBody\"?[^>]{0,80}>|<pre[ >]", re.I)
+_AFTER_BODY = re.compile(r"<hr|<!--X-MsgBody-End|</body|<div[^>]{0,80} class=\"?msgButtons", re.I)
+
+_ATTACHMENT = re.compile(
+    r"(?:<p>\s{0,9})?<strong>\s{0,9}Attachment:(?:(?!</p>|<pre|<p>).){1,1500}?(?:</p>|(?=<pre|<p>)|\Z)",
+    re.I | re.S,
+)
+#: The header is right above the body, below what a site has on top.
+_HEAD_LIMIT = 100_000
+_LINK = re.compile(
+    r"<a [^>]{0,200}?href=\"([^\"]{1,500})\"[^>]{0,200}>(.{0,500}?)</a>", re.I | re.S
+)
+_KIND = re.compile(r"Description:\s{0,9}([\w.+-]{1,60}/[\w.+-]{1,80})")
 
 _ROT13 = str.maketrans(
     "@ABCDEFGHIJKLMNOPQRSTUVWXYZ[abcdefghijklmnopqrstuvwxyz",
@@ -70,7 +84,7 @@ def looks_like_mhonarc_index(head: bytes) -> bool:
 
 def read_mhonarc(raw: Raw) -> Mail:
     """The mail of a page. Masked Message-IDs are left out: they name nothing."""
-    text = decode_page(raw.data)
+    text, defects = html_of(raw)
     comments = _comments(text)
     head, body = _halves(text)
     headers = _shown_headers(head)
@@ -86,7 +100,7 @@ def read_mhonarc(raw: Raw) -> Mail:
         or _MASKED_ID.search(value) is None
     ]
     lines, attachments = _body(body)
-    return page_mail(headers, lines, attachments=attachments)
+    return page_mail(headers, lines, attachments=attachments, defects=defects)
 
 
 def _comments(text: str) -> dict[str, list[str]]:
@@ -127,30 +141,27 @@ def _unmasked_sender(pair: tuple[str, str], comments: dict[str, list[str]]) -> t
 
 def _halves(text: str) -> tuple[str, str]:
     """The HTML of the header and that of the body."""
-    head_at = text.find("<!--X-Head-of-Message-->")
-    begin = text.find("<!--X-Body-of-Message-->")
-    end = text.rfind("<!--X-Body-of-Message-End-->")
+    begin = text.find(_BODY)
     if begin >= 0:
-        head = text[max(head_at, 0) : begin]
-        return head, text[begin + 24 : end if end > begin else len(text)]
-    soup = soup_of(text)
-    block = soup.find("div", class_="msgBody")
-    pre = block if block is not None else soup.find("pre")
-    if pre is None:
-        return text, ""
-    body = str(pre)
-    for further in pre.find_next_siblings("pre"):
-        body += str(further)
-    # What is in front of the body, as HTML again: the header list is in it.
-    for later in pre.find_all_next():
-        later.extract()
-    pre.extract()
-    return str(soup), body
+        head_at = text.find("<!--X-Head-of-Message-->", 0, begin)
+        end = text.find(_BODY_END, begin)
+        return text[max(head_at, begin - _HEAD_LIMIT, 0) : begin], text[
+            begin : end if end >= 0 else len(text)
+        ]
+    start = _BODY_TAG.search(text)
+    if start is None:
+        return text[:_HEAD_LIMIT], ""
+    end = text.find("</pre", start.end())
+    after = _AFTER_BODY.search(text, end if end >= 0 else start.end())
+    head_at = max(start.start() - _HEAD_LIMIT, 0)
+    return text[head_at : start.start()], text[
+        start.start() : after.start() if after else len(text)
+    ]
 
 
 def _shown_headers(head: str) -> list[tuple[str, str]]:
     """Headers in list items (``<li><em>From</em>: …``), lines or classed spans."""
-    soup = soup_of(head)
+    soup = soup_of(broken_lines(head, blocks=True))
     headers: list[tuple[str, str]] = []
     for name in ("Subject", "From", "Date"):
         span = soup.find(class_="sender" if name == "From" else name.lower())
@@ -158,11 +169,8 @@ def _shown_headers(head: str) -> list[tuple[str, str]]:
             headers.append((name, one_line(span.get_text())))
     if headers:
         return headers
-    items = [one_line(item.get_text()) for item in soup.find_all("li")]
-    if not any(_SHOWN.match(item[:4000]) for item in items):
-        items = soup_of(_BREAKS.sub("\n", head)).get_text().split("\n")
-    for item in items:
-        match = _SHOWN.match(item[:8000])
+    for line in _unbroken(soup.get_text().split("\n")):
+        match = _SHOWN.match(line[:8000])
         if match is not None and match[1].lower() in SHOWN_HEADERS and match[2].strip():
             headers.append((match[1], one_line(match[2])))
     if not any(name.lower() == "subject" for name, _ in headers):
@@ -172,26 +180,36 @@ def _shown_headers(head: str) -> list[tuple[str, str]]:
     return headers
 
 
+def _unbroken(lines: list[str]) -> list[str]:
+    """LINES with what continues a header joined to it: it is written below it, indented or not."""
+    joined: list[str] = []
+    for line in lines:
+        if not line.strip():
+            joined.append("")
+        elif joined and joined[-1] and _SHOWN.match(line[:8000]) is None:
+            joined[-1] += " " + line.strip()
+        else:
+            joined.append(line)
+    return joined
+
+
 def _body(body: str) -> tuple[str, list[Attachment]]:
     """The text of a body and the attachments that it links."""
-    soup = soup_of(body)
     attachments: list[Attachment] = []
-    for strong in soup.find_all("strong"):
-        if not strong.get_text().strip().startswith("Attachment:"):
-            continue
-        link = strong.find("a", href=True)
+
+    def note(match: re.Match[str]) -> str:
+        block = match[0]
+        link = _LINK.search(block)
         if link is None:
-            continue
-        block = strong.find_parent("p") or strong
-        kind = re.search(r"Description:\s{0,9}([\w.+-]{1,60}/[\w.+-]{1,80})", block.get_text())
-        name = one_line(link.get_text())
-        attachments.append(
-            attachment(name, kind[1] if kind is not None else None, None, str(link["href"]))
-        )
-        block.extract()
-    for tag in soup.find_all("br"):
-        tag.replace_with("\n")
-    for tag in soup.find_all(["p", "div", "li", "blockquote", "hr"]):
-        tag.append("\n")
-    lines = soup.get_text().replace("\xa0", " ").split("\n")
+            return block
+        words = soup_of(block).get_text()
+        kind = _KIND.search(words)
+        name = one_line(soup_of(link[2]).get_text())
+        href = html.unescape(link[1])
+        attachments.append(attachment(name, kind[1] if kind is not None else None, None, href))
+        return ""
+
+    if "Attachment:" in body:
+        body = _ATTACHMENT.sub(note, body)
+    lines = soup_of(broken_lines(body, blocks=True)).get_text().replace("\xa0", " ").split("\n")
     return body_text(lines), attachments

@@ -19,6 +19,7 @@ from patchlore.ingest.sources.page import (
     decode_page,
     find_header_block,
     header_block,
+    html_of,
     is_html,
     page_mail,
     soup_of,
@@ -96,7 +97,8 @@ def read_openwall_html(raw: Raw) -> Mail:
     Hints: ``list``, and ``thread-prev`` and ``thread-next``, which are all the
     threading that these pages have, as links relative to the page.
     """
-    soup = soup_of(decode_page(raw.data))
+    text, defects = html_of(raw)
+    soup = soup_of(text)
     hints: dict[str, str] = {}
     title = _TITLE.match(text_of(soup.title).strip()[:1000])
     if title is not None:
@@ -107,13 +109,15 @@ def read_openwall_html(raw: Raw) -> Mail:
         label = link.get_text().strip()
         if label in ("[<thread-prev]", "[thread-next>]"):
             hints.setdefault(label.strip("[<>]"), str(link["href"]))
-        elif pre is not None and pre in link.parents:
+        elif pre is not None and link.find_parent("pre") is pre:
             links.append((label, str(link["href"])))
     lines = pre.get_text().split("\n") if pre is not None else []
     start = find_header_block(lines, 0, 20)
     if start is None:
-        return page_mail([], body_text(lines), hints=hints)
-    return _mail(lines, start, links, hints)
+        return page_mail([], body_text(lines), hints=hints, defects=defects)
+    mail = _mail(lines, start, links, hints)
+    mail.defects += defects
+    return mail
 
 
 def _mail(

@@ -17,7 +17,7 @@ from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.page import (
     attachment,
     body_text,
-    decode_page,
+    html_of,
     is_html,
     one_line,
     soup_of,
@@ -50,7 +50,7 @@ def looks_like_pipermail_index(head: bytes) -> bool:
 
 def read_pipermail(raw: Raw) -> Mail:
     """The mail of a page; hint ``list`` (the list's address)."""
-    text = decode_page(raw.data)
+    text, defects = html_of(raw)
     begin, end = text.find(_BEGIN), text.rfind(_END)
     top = text[: begin if begin >= 0 else len(text)]
     article = text[begin + len(_BEGIN) : end if end > begin else len(text)] if begin >= 0 else ""
@@ -62,6 +62,7 @@ def read_pipermail(raw: Raw) -> Mail:
         parts=[TextPart(text=part) for part in parts],
         attachments=attachments,
         hints=hints,
+        defects=defects,
     )
 
 
