@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from patchlore.ingest.message import CONFIDENCES, Confidence
-from patchlore.kb.merge import even_out
+from patchlore.kb.merge import title_hash
 from patchlore.kb.store import Archive
 from patchlore.kb.trees import in_range, trees_in_range
 from patchlore.kb.versions import rank, tree_name
@@ -61,7 +61,7 @@ class Event(Struct, kw_only=True):
         match self.kind:
             case "nominated":
                 asked = "Cc: stable" if self.rule == "cc-stable" else "asked for"
-                return f"nominated ({asked}{f' # {self.range}' if self.range else ''})"
+                return f"nominated ({asked}{f' # {self.range}' if self.range else ''}){revision}"
             case "autosel":
                 return f"picked by AUTOSEL{place}{revision}"
             case "posted":
@@ -124,11 +124,13 @@ def events_of_commit(archive: Archive, shas: Sequence[str], tree: str | None = N
             for name in trees_of(archive, row[0], row[2]):
                 if wanted in (None, name):
                     events.append(_event(row, name))
-    keys = {event.key for event in events}
+    titles = {title_hash(event.subject) for event in events} - {None}
     for name in {event.tree for event in events} | ({wanted} if wanted else set()):
-        for event in [*_drops(archive, name), *_releases(archive, name, events)]:
-            if event.sha in shas and (event.key not in keys or event.kind != "posted"):
-                events.append(event)
+        number = None if "-" in name else rank(name)
+        found = [*_drops(archive, name), *_releases(archive, name, events, titles)]
+        if number is not None:
+            found += _nominations(archive, name, number, titles)
+        events += [event for event in found if event.sha in shas]
     return sorted(events, key=_time)
 
 
@@ -225,14 +227,16 @@ def _reverted_title(title: object) -> str | None:
     return text[8:-1] if text.startswith('Revert "') and text.endswith('"') else None
 
 
-def _nominations(archive: Archive, tree: str, number: int) -> Iterator[Event]:
-    """Patches whose Cc: stable note covers the tree.
+def _nominations(
+    archive: Archive, tree: str, number: int, titles: Collection[int | None] | None = None
+) -> Iterator[Event]:
+    """Patches (of these titles, if given) whose Cc: stable note covers the tree.
 
     The mail doesn't know the commit that the patch became; another mail with
     the same title may: a posting or notice with a marker, or a bot's notice.
     """
     rows = archive.execute(
-        """
+        f"""
         SELECT m.id, m.key, m.timestamp, m.clean_subject, m.author_name,
                coalesce(m.sender_name, m.sender_email, m.sender_masked), m.version, m.part,
                 m.parts, m.applicable, n.range, n.text, n.line, m.title_hash,
@@ -244,6 +248,7 @@ def _nominations(archive: Archive, tree: str, number: int) -> Iterator[Event]:
            AND m.is_patch AND NOT m.is_reply AND m.notice IS NULL
            AND NOT EXISTS (SELECT 1 FROM commit_ref AS r
                             WHERE r.message = m.id AND r.relation = 'upstream')
+           {_title_condition("m", titles)}
         """,
         (number,),
     )
@@ -332,44 +337,57 @@ def _about(
     return None
 
 
-def _releases(archive: Archive, tree: str, events: Iterable[Event]) -> Iterator[Event]:
-    """Announcements of releases, matched by the titles of their shortlogs."""
-    announcements = archive.execute(
-        "SELECT id, key, timestamp, notice_release, coalesce(sender_name, sender_email) FROM mail"
-        " WHERE notice = 'released' AND notice_tree = ? ORDER BY timestamp",
-        (tree,),
-    ).fetchall()
-    if not announcements:
-        return
-    titles: dict[str, list[Event]] = {}
+def _releases(
+    archive: Archive,
+    tree: str,
+    events: Iterable[Event],
+    titles: Collection[int | None] | None = None,
+) -> Iterator[Event]:
+    """Releases whose shortlogs have the title of an event (one of ``titles``, if given)."""
+    by_title: dict[int | None, list[Event]] = {}
     for event in events:
         if event.tree == tree and event.subject and event.sha:
-            titles.setdefault(even_out(event.subject), []).append(event)
-    for id_, key, timestamp, release, sender in announcements:
-        told: set[str] = set()
-        for number, line in enumerate(archive.message(id_).body.split("\n"), 1):
-            # `git shortlog`: names at the margin, titles indented by six blanks
-            if not line.startswith("      ") or len(line) > 300:
+            by_title.setdefault(title_hash(event.subject), []).append(event)
+    rows = archive.execute(
+        f"""
+        SELECT s.title_hash, m.id, s.line, m.key, m.timestamp, m.notice_release,
+               coalesce(m.sender_name, m.sender_email)
+          FROM shortlog AS s JOIN mail AS m ON m.id = s.message
+         WHERE m.notice_tree = ? {_title_condition("s", titles)}
+         ORDER BY m.timestamp, m.id
+        """,
+        (tree,),
+    )
+    told: set[tuple[int, str | None]] = set()
+    for title, id_, line, key, timestamp, release, sender in rows:
+        for event in by_title.get(title, ()):
+            if (id_, event.sha) in told or (event.timestamp or 0) > (timestamp or 0):
                 continue
-            for event in titles.get(even_out(line), ()):
-                if event.sha in told or (event.timestamp or 0) > (timestamp or 0):
-                    continue
-                told.add(str(event.sha))
-                yield Event(
-                    kind="released",
-                    tree=tree,
-                    sha=event.sha,
-                    subject=event.subject,
-                    timestamp=timestamp,
-                    message=id_,
-                    key=key,
-                    by=sender,
-                    release=release,
-                    line=number,
-                    text=line.strip(),
-                    rule="title in shortlog",
-                    confidence="high",
-                )
+            told.add((id_, event.sha))
+            yield Event(
+                kind="released",
+                tree=tree,
+                sha=event.sha,
+                subject=event.subject,
+                timestamp=timestamp,
+                message=id_,
+                key=key,
+                by=sender,
+                release=release,
+                line=line,
+                text=event.subject,
+                rule="title in shortlog",
+                confidence="high",
+            )
+
+
+def _title_condition(table: str, titles: Collection[int | None] | None) -> str:
+    """Return SQL that keeps rows of these titles; the hashes are numbers, safe to write out."""
+    if titles is None:
+        return ""
+    return (
+        f"AND {table}.title_hash IN ({', '.join(str(title) for title in sorted(titles, key=str))})"
+    )
 
 
 def _text(value: object) -> str | None:

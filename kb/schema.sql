@@ -355,6 +355,16 @@ CREATE TABLE stable_note (
     PRIMARY KEY (message, position)
 ) STRICT, WITHOUT ROWID;
 
+-- Titles in the shortlogs of release announcements (`Linux 6.6.9`), as
+-- message.title_hash: which commits a release has.
+CREATE TABLE shortlog (
+    title_hash INTEGER NOT NULL,
+    message    INTEGER NOT NULL REFERENCES message (id),
+    line       INTEGER NOT NULL,
+    PRIMARY KEY (title_hash, message, line)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX shortlog_message ON shortlog (message);
+
 CREATE TABLE cve (
     name    TEXT NOT NULL,          -- CVE-2024-12345
     message INTEGER NOT NULL REFERENCES message (id),

@@ -43,6 +43,8 @@ class Shaped(Struct, kw_only=True):
     trees: list[tuple[str, str]]
     tree_range: tuple[int, int] | None
     notes: list[Row]
+    #: (hash of the title, line) of a release announcement
+    shortlog: list[tuple[int, int]]
     cves: list[str]
     gcc_commits: list[str]
     dependencies: list[Row]
@@ -135,6 +137,7 @@ def shape(message: Message) -> Shaped:
         trees=list(dict.fromkeys(_trees(message))),
         tree_range=_tree_range(message),
         notes=list(_notes(message, evidence)),
+        shortlog=list(_shortlog(message)),
         cves=list(dict.fromkeys(name.upper() for name in message.cves)),
         gcc_commits=list(dict.fromkeys(message.gcc_commits)),
         dependencies=[
@@ -258,6 +261,17 @@ def _trees(message: Message) -> Iterable[tuple[str, str]]:
         if tags.target_range:
             for end in tags.target_range.values():
                 yield tree_name(end), "tag"
+
+
+def _shortlog(message: Message) -> Iterable[tuple[int, int]]:
+    """The titles of a release's commits: ``git shortlog`` indents them by six blanks."""
+    if message.notification is None or message.notification.kind != "released":
+        return
+    for number, line in enumerate(message.body.split("\n"), 1):
+        if line.startswith("      ") and len(line) <= MAX_TEXT:
+            title = title_hash(line)
+            if title is not None:
+                yield title, number
 
 
 def _tree_range(message: Message) -> tuple[int, int] | None:

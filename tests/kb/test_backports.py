@@ -231,6 +231,19 @@ def test_a_nomination_joins_the_row_of_its_title(tmp_path: pathlib.Path) -> None
     assert [event.kind for event in row.events] == ["nominated", "posted"]
 
 
+def test_a_commit_knows_its_nomination(tmp_path: pathlib.Path) -> None:
+    """The life of a commit begins with the upstream patch of its title."""
+    made = message(
+        is_patch=True,
+        subject_tags=tags(version=2),
+        cc_stable=[StableNote(range="5.4+", text="5.4+")],
+    )
+    with Archive(tmp_path, write=True) as archive:
+        archive.add([made, posting(3)], [raw_of(made), raw_of(posting(3))])
+        events = events_of_commit(archive, [UPSTREAM])
+    assert [event.words() for event in events] == ["nominated (Cc: stable # 5.4+), v2", "posted"]
+
+
 def test_an_abbreviated_commit_is_completed(tmp_path: pathlib.Path) -> None:
     """A marker with 12 digits is the commit that another mail names in full."""
     short = posting(1, UPSTREAM[:12])
