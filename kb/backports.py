@@ -67,7 +67,7 @@ def backports(
     states: Collection[str] | None = None,
     since: int | None = None,
 ) -> list[Row]:
-    """Return the list of a tree, in the order in which its commits first appeared.
+    """Return the list of a tree, in the order in which its commits first appeared, unknown last.
 
     ``tree`` is any spelling of its name, ``states`` those wanted (None: all);
     ``since`` keeps what is new or changed its state at or after that time.
@@ -76,7 +76,14 @@ def backports(
     events = events_of_tree(archive, tree)
     _complete(archive, events)
     rows = [_row(tree, group) for group in _group(events)]
-    rows.sort(key=lambda row: (row.events[0].timestamp or 0, row.events[0].message, row.sha or ""))
+    rows.sort(
+        key=lambda row: (
+            row.state == "unknown",
+            row.events[0].timestamp or 0,
+            row.events[0].message,
+            row.sha or "",
+        )
+    )
     return [
         row
         for row in rows
@@ -102,6 +109,8 @@ def decide(events: Sequence[Event]) -> tuple[str, Event]:
 
 def _next_state(state: str, event: Event) -> str | None:
     match event.kind:
+        case "nominated" if event.names_no_tree:
+            return "unknown" if state == "unknown" else None
         case "nominated":
             return "nominated" if state in ("unknown", "nominated") else None
         case "autosel" | "posted":

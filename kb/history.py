@@ -9,7 +9,7 @@ from msgspec import Struct
 from patchlore.ingest.message import CONFIDENCES, Confidence
 from patchlore.kb.merge import title_hash
 from patchlore.kb.store import Archive
-from patchlore.kb.trees import in_range, trees_in_range
+from patchlore.kb.trees import can_want, in_range, trees_in_range
 from patchlore.kb.versions import rank, tree_name
 
 #: The kinds of events, in the order in which a backport usually passes them.
@@ -54,6 +54,11 @@ class Event(Struct, kw_only=True):
     rule: str | None = None
     confidence: Confidence = "certain"
 
+    @property
+    def names_no_tree(self) -> bool:
+        """Whether this is a nomination that leaves open which trees it is for."""
+        return self.kind == "nominated" and self.rule == "cc-stable" and self.range is None
+
     def words(self) -> str:
         """Return the event in words: ``picked by AUTOSEL, 115 of 124``."""
         place = f", {self.part} of {self.parts}" if self.part is not None and self.parts else ""
@@ -61,6 +66,8 @@ class Event(Struct, kw_only=True):
         match self.kind:
             case "nominated":
                 asked = "Cc: stable" if self.rule == "cc-stable" else "asked for"
+                if self.names_no_tree:
+                    asked += ", no version given"
                 return f"nominated ({asked}{f' # {self.range}' if self.range else ''}){revision}"
             case "autosel":
                 return f"picked by AUTOSEL{place}{revision}"
@@ -230,7 +237,7 @@ def _reverted_title(title: object) -> str | None:
 def _nominations(
     archive: Archive, tree: str, number: int, titles: Collection[int | None] | None = None
 ) -> Iterator[Event]:
-    """Patches (of these titles, if given) whose Cc: stable note covers the tree.
+    """Patches (of these titles, if given) whose Cc: stable line covers the tree or names none.
 
     The mail doesn't know the commit that the patch became; another mail with
     the same title may: a posting or notice with a marker, or a bot's notice.
@@ -243,8 +250,7 @@ def _nominations(
                (SELECT b.primary_upstream FROM message AS b WHERE b.title_hash = m.title_hash
                    AND b.primary_upstream IS NOT NULL LIMIT 1)
           FROM stable_note AS n JOIN mail AS m ON m.id = n.message
-         WHERE (n.low IS NOT NULL OR n.high IS NOT NULL)
-           AND coalesce(n.low, 0) <= ?1 AND coalesce(n.high, ?1) >= ?1
+         WHERE coalesce(n.low, 0) <= ?1 AND coalesce(n.high, ?1) >= ?1
            AND m.is_patch AND NOT m.is_reply AND m.notice IS NULL
            AND NOT EXISTS (SELECT 1 FROM commit_ref AS r
                             WHERE r.message = m.id AND r.relation = 'upstream')
@@ -253,6 +259,8 @@ def _nominations(
         (number,),
     )
     for row in rows:
+        if not can_want(tree, row[2]):
+            continue
         note = row[11] or row[10] or ""
         yield Event(
             kind="nominated",
@@ -271,7 +279,7 @@ def _nominations(
             is_patch=True,
             applicable=bool(row[9]),
             line=row[12],
-            text=note if "stable" in note else f"Cc: stable # {note}",
+            text=note if "stable" in note or not note else f"Cc: stable # {note}",
             rule="cc-stable",
             confidence="certain" if row[14] is None else "high",
         )

@@ -288,7 +288,8 @@ def _tree_range(message: Message) -> tuple[int, int] | None:
 def _notes(message: Message, evidence: FoundAt) -> Iterable[Row]:
     ranges = intervals([(note.range, note.text) for note in message.cc_stable])
     for position, (note, interval) in enumerate(zip(message.cc_stable, ranges, strict=True)):
-        found = evidence.of((note.text or note.range or "").lower(), "cc_stable")
+        said = note.text or note.range or ""
+        found = evidence.of(said.lower(), "cc_stable")
         yield (
             position,
             note.range,
@@ -296,6 +297,6 @@ def _notes(message: Message, evidence: FoundAt) -> Iterable[Row]:
             interval.high if interval else None,
             note.after,
             note.comment,
-            note.text,
+            evidence.text(found) or note.text,
             found.line if found else None,
         )

@@ -12,16 +12,40 @@ from patchlore.kb.versions import Interval, newest_first, rank, tree_name
 
 
 @functools.cache
+def _table() -> dict[str, dict[str, str]]:
+    text = resources.files("patchlore.kb").joinpath("trees.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+@functools.cache
 def longterm() -> Mapping[str, int | None]:
     """Return the longterm trees and when their maintenance ended (seconds, None: it goes on)."""
-    text = resources.files("patchlore.kb").joinpath("trees.toml").read_text("utf-8")
-    ends: dict[str, str] = tomllib.loads(text)["longterm"]
     return {
-        tree_name(version): (
-            int(datetime.fromisoformat(end).replace(tzinfo=UTC).timestamp()) if end else None
-        )
-        for version, end in ends.items()
+        tree_name(version): _seconds(end) if end else None
+        for version, end in _table()["longterm"].items()
     }
+
+
+@functools.cache
+def first_releases() -> Mapping[str, int]:
+    """Return when each tree began (seconds)."""
+    return {tree_name(version): _seconds(day) for version, day in _table()["first-release"].items()}
+
+
+def _seconds(day: str) -> int:
+    return int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp())
+
+
+def can_want(tree: str, timestamp: int | None) -> bool:
+    """Whether a fix that was sent upstream at that time can be wanted in the tree.
+
+    Not before the tree's first release, which then has it, nor after the end of
+    its maintenance.  Of a tree or a time that is not known nothing is ruled out.
+    """
+    if timestamp is None:
+        return True
+    begin, end = first_releases().get(tree), longterm().get(tree)
+    return (begin is None or timestamp >= begin) and (end is None or timestamp <= end)
 
 
 def in_range(tree: str, newest: int, oldest: int, timestamp: int | None) -> bool:

@@ -223,6 +223,33 @@ def test_a_stable_note_nominates_for_the_trees_that_it_covers(tmp_path: pathlib.
         assert backports(archive, "4.19") == []
 
 
+def test_a_stable_line_without_a_version_leaves_the_tree_unknown(tmp_path: pathlib.Path) -> None:
+    """It may concern the tree: told as unknown, after all that is known."""
+    made = message(is_patch=True, cc_stable=[StableNote()])
+    found = rows(tmp_path, "5.10", made, posting(3, OTHER, clean_subject="tick: other"))
+    assert [row.state for row in found] == ["in-flight", "unknown"]
+    assert found[1].reason == "nominated (Cc: stable, no version given)"
+
+
+def test_a_fix_from_before_the_tree_is_not_wanted_there(tmp_path: pathlib.Path) -> None:
+    """6.6 began in October 2023: what was sent in 2020 it has; 4.9 had ended in January 2023."""
+    made = message(
+        is_patch=True, timestamp=1600000000, cc_stable=[StableNote(range="4.9+", text="4.9+")]
+    )
+    late = message(
+        "two@example.org",
+        is_patch=True,
+        subject="late",
+        clean_subject="late",
+        cc_stable=[StableNote(range="4.9+", text="4.9+")],
+        source=source(offset=1),
+    )
+    with Archive(tmp_path, write=True) as archive:
+        archive.add([made, late], [raw_of(made), raw_of(late)])
+        assert [row.subject for row in backports(archive, "6.6")] == ["late"]
+        assert [row.subject for row in backports(archive, "4.9")] == ["tick: use two"]
+
+
 def test_a_nomination_joins_the_row_of_its_title(tmp_path: pathlib.Path) -> None:
     """When a posting with the same title names the commit, both are one row."""
     made = message(is_patch=True, cc_stable=[StableNote(range="5.4+", text="5.4+")])
