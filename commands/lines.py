@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from patchlore.commands.common import Style, terminal_width
-from patchlore.kb.history import Event
+from patchlore.kb.events import Event
 from patchlore.kb.reading import Brief
 from patchlore.kb.text import day, printable, proof, shorten
 

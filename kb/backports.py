@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
 
-from patchlore.kb.history import Event, events_of_tree
+from patchlore.kb.events import Event
+from patchlore.kb.history import events_of_tree
 from patchlore.kb.merge import even_out
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import tree_name

@@ -7,7 +7,8 @@ from msgspec import Struct
 from patchlore.ingest.message import CONFIDENCES, Confidence
 from patchlore.kb.backports import decide
 from patchlore.kb.errors import NotFoundError
-from patchlore.kb.history import Event, events_of_commit
+from patchlore.kb.events import Event
+from patchlore.kb.history import events_of_commit
 from patchlore.kb.merge import title_hash
 from patchlore.kb.reading import MIN_HEX, Brief, briefs, longest, spellings
 from patchlore.kb.store import Archive

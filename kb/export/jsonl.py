@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from patchlore.kb.backports import Row
-from patchlore.kb.history import Event
+from patchlore.kb.events import Event
 from patchlore.kb.store import Archive
 from patchlore.kb.text import iso
 

@@ -1,0 +1,81 @@
+"""``Event``: one thing that happened to an upstream commit in a stable tree."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from patchlore.ingest.message import Confidence
+
+#: The kinds of events, in the order in which a backport usually passes them.
+KINDS = (
+    "nominated",
+    "autosel",
+    "posted",
+    "failed",
+    "queued",
+    "review",
+    "dropped",
+    "released",
+    "reverted",
+)
+
+
+class Event(Struct, kw_only=True):
+    """One thing that happened to an upstream commit in a tree, and the line that says so."""
+
+    kind: str
+    tree: str
+    #: None where the mail names no commit and none with its title is known.
+    sha: str | None
+    subject: str | None
+    timestamp: int | None
+    #: Row id and key (Message-ID) of the mail.
+    message: int
+    key: str
+    author: str | None = None
+    by: str | None = None
+    version: int | None = None
+    part: int | None = None
+    parts: int | None = None
+    release: str | None = None
+    range: str | None = None
+    #: ``partial``, ``derived`` …: how the mail's patch relates to the commit.
+    relation: str | None = None
+    is_patch: bool = False
+    applicable: bool = False
+    line: int | None = None
+    text: str | None = None
+    rule: str | None = None
+    confidence: Confidence = "certain"
+
+    @property
+    def names_no_tree(self) -> bool:
+        """Whether this is a nomination that leaves open which trees it is for."""
+        return self.kind == "nominated" and self.rule == "cc-stable" and self.range is None
+
+    def words(self) -> str:
+        """Return the event in words: ``picked by AUTOSEL, 115 of 124``."""
+        place = f", {self.part} of {self.parts}" if self.part is not None and self.parts else ""
+        revision = f", v{self.version}" if self.version and self.version > 1 else ""
+        match self.kind:
+            case "nominated":
+                asked = "Cc: stable" if self.rule == "cc-stable" else "asked for"
+                if self.names_no_tree:
+                    asked += ", no version given"
+                return f"nominated ({asked}{f' # {self.range}' if self.range else ''}){revision}"
+            case "autosel":
+                return f"picked by AUTOSEL{place}{revision}"
+            case "posted":
+                how = "posted" if self.is_patch else "named in a mail without a patch"
+                return f"{how}{place}{revision}"
+            case "failed":
+                return "failed to apply"
+            case "queued":
+                return "added to the queue"
+            case "review":
+                return f"in review{f' for {self.release}' if self.release else ''}{place}"
+            case "dropped":
+                return "dropped by the stable maintainers"
+            case "released":
+                return f"released in {self.release}" if self.release else "released"
+        return "revert posted" + place
