@@ -11,6 +11,8 @@ from patchlore.kb.store import Archive
 from patchlore.kb.trees import can_want, in_range, trees_in_range
 from patchlore.kb.versions import rank, tree_name
 
+__all__ = ["KINDS", "Event", "events_of_commit", "events_of_tree", "trees_of"]
+
 # One row for each (mail, upstream commit); trees are added in Python.
 _COLUMNS = """
     m.id, m.key, m.timestamp, m.clean_subject, m.author_name,
