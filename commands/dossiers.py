@@ -33,6 +33,9 @@ _GROUPS = (
     "in context lines",
 )
 
+#: What a mail that stands in the history of a tree says of the commit once more.
+_TOLD_BY_EVENTS = ("upstream", "original", "own", "mention")
+
 
 def add_parsers(subparsers: Subparsers) -> None:
     """Add the commands."""
@@ -265,7 +268,7 @@ def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[st
         [
             naming
             for naming in dossier.namings
-            if naming.relation not in ("upstream", "original") or naming.message.key not in told
+            if naming.relation not in _TOLD_BY_EVENTS or naming.message.key not in told
         ],
         style,
     )
