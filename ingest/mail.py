@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from patchlore.ingest.errors import Defect
-from patchlore.ingest.message import Attachment
+from patchlore.ingest.message import Attachment, Patchwork
 from patchlore.ingest.raw import Raw
 
 
@@ -33,7 +33,8 @@ class Mail(Struct, kw_only=True):
 
     ``headers`` keeps names as written and values unfolded and decoded, in
     order. ``flat``: the line structure of the text is lost. ``hints`` are
-    facts that only the container knows (``patchwork_id``).
+    facts that only the container knows: ``patchwork_id``, ``list``, ``url``,
+    ``thread-prev`` and ``thread-next`` (links as the page has them).
     """
 
     headers: list[tuple[str, str]] = []
@@ -44,6 +45,7 @@ class Mail(Struct, kw_only=True):
     flat: bool = False
     format_flowed: bool = False
     hints: dict[str, str] = {}
+    patchwork: Patchwork | None = None
 
     def by_name(self) -> dict[str, list[str]]:
         """All values of each header, in order, by its name in lower case."""

@@ -207,6 +207,41 @@ class Table(Struct, kw_only=True):
     rows: list[TableRow] = []
 
 
+class Page(Struct, kw_only=True):
+    """The archive's page that a message came from, and its neighbours in the thread.
+
+    All three are keys of pages (ingest/sources/links.py): equal keys are one
+    page. ``thread_prev`` is the mail before this one in the thread's order,
+    which is not always the one it answers.
+    """
+
+    url: str
+    thread_prev: str | None = None
+    thread_next: str | None = None
+
+
+class PatchworkCheck(Struct, kw_only=True):
+    """What a robot said of a patch in patchwork: success, warning, fail or pending."""
+
+    context: str
+    state: str
+    description: str | None = None
+    url: str | None = None
+
+
+class Patchwork(Struct, kw_only=True):
+    """What patchwork knows of a patch beside its mail; ``related`` are Message-IDs."""
+
+    state: str | None = None
+    archived: bool = False
+    commit: str | None = None
+    delegate: str | None = None
+    series: int | None = None
+    series_name: str | None = None
+    checks: list[PatchworkCheck] = []
+    related: list[str] = []
+
+
 class Evidence(Struct, kw_only=True):
     """Where a fact stands: 1-based line of the body (0: headers), span in characters of it."""
 
@@ -323,6 +358,8 @@ class Message(Struct, kw_only=True):
     attachments: list[Attachment] = []
     nested: list[Message] = []
     patchwork_id: int | None = None
+    patchwork: Patchwork | None = None
+    page: Page | None = None
     flattened: bool = False
     format_flowed: bool = False
     list_tags: list[str] = []

@@ -17,10 +17,11 @@ from patchlore.ingest.facts.context import Context
 from patchlore.ingest.flat import text_of_flat
 from patchlore.ingest.layout import Layout, read_layout
 from patchlore.ingest.mail import Mail, TextPart
-from patchlore.ingest.message import FileChange, Message, Person
+from patchlore.ingest.message import FileChange, Message, Page, Patchwork, Person
 from patchlore.ingest.mime import read_mail
 from patchlore.ingest.patch_id import stable_patch_id
 from patchlore.ingest.raw import Raw
+from patchlore.ingest.sources.links import PAGE_FORMATS, link_key, page_key
 from patchlore.ingest.subject import Subject, read_subject, stable_tree
 from patchlore.ingest.text import DIFF_KINDS, QUOTED, Text, text_of
 
@@ -113,6 +114,8 @@ def _fill_headers(message: Message, mail: Mail) -> Subject:
     envelope = _FORMAT_PATCH.match(mail.hints.get("envelope", ""))
     if envelope:
         message.own_commit = envelope[1]
+    message.patchwork = mail.patchwork or _patchwork_of(fields)
+    message.page = _page_of(message, mail)
     message.format_flowed = mail.format_flowed
     message.attachments = mail.attachments
     message.defects = list(mail.defects)
@@ -120,6 +123,26 @@ def _fill_headers(message: Message, mail: Mail) -> Subject:
         message.defects.append(Defect("unbalanced-bracket", text=message.subject or ""))
         message.malformed = True
     return subject
+
+
+def _patchwork_of(fields: dict[str, list[str]]) -> Patchwork | None:
+    """What the headers of a patchwork mbox export say."""
+    state = _first(fields, "x-patchwork-state")
+    delegate = _first(fields, "x-patchwork-delegate")
+    return Patchwork(state=state, delegate=delegate) if state or delegate else None
+
+
+def _page_of(message: Message, mail: Mail) -> Page | None:
+    """The page that the message is, and its neighbours in the thread."""
+    path = message.source.path
+    url = mail.hints.get("url")
+    if url is None and message.source.format not in PAGE_FORMATS:
+        return None
+    return Page(
+        url=page_key(url or path),
+        thread_prev=link_key(url or path, mail.hints.get("thread-prev", "")),
+        thread_next=link_key(url or path, mail.hints.get("thread-next", "")),
+    )
 
 
 def _first(fields: dict[str, list[str]], name: str) -> str | None:
