@@ -96,10 +96,11 @@ class Context:
     ) -> None:
         """Record that FACT with VALUE stands on line INDEX (below 0: in the headers).
 
-        ``text`` is what the line says of it; the whole line unless given.
+        ``text`` is what the line says of it; the whole line unless given, or
+        where a wrap parted what it says ("GCC PR" at a line's end).
         """
         line = self.text.lines[index] if index >= 0 else ""
-        said = line if text is None else text
+        said = line if text is None or (index >= 0 and text not in line) else text
         start = line.find(said) if index >= 0 else -1
         span = self.text.span(index, start, start + len(said)) if start >= 0 else None
         if span is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from patchlore.ingest.message import Evidence, Message
 from patchlore.ingest.parse import parse_raw
 from patchlore.ingest.raw import Fidelity, Raw, Source
@@ -72,6 +74,7 @@ def check(message: Message) -> None:
         lines.pop()
     if not message.flattened:
         assert len(message.line_kinds) == len(lines)
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
     for entry in message.evidence:
         assert entry.confidence in ("certain", "high", "medium", "low")
         if entry.line == 0:
@@ -84,6 +87,6 @@ def check(message: Message) -> None:
         pointed = message.body[start:end]
         assert pointed.strip()[:500] == entry.text
         if not message.flattened:
-            assert message.body.count("\n", 0, start) + 1 == entry.line
+            assert starts[entry.line - 1] <= start <= starts[entry.line]
     for nested in message.nested:
         check(nested)

@@ -190,3 +190,10 @@ def test_gcc_commit(text: str, name: str) -> None:
     assert message.upstream_commits == []
     assert message.mentioned_commits == []
     assert message.gcc_prs == []
+
+
+def test_evidence_of_a_wrapped_bug() -> None:
+    """Where a wrap parted "GCC PR" from its number, the evidence is the line that begins it."""
+    message = parse_patch("Built wrong, see GCC PR\n108477 for that.")
+    assert [bug.number for bug in message.gcc_prs] == [108477]
+    assert [entry.text for entry in evidence(message, "gcc_prs")] == ["Built wrong, see GCC PR"]
