@@ -12,12 +12,29 @@ Fidelity = Literal["exact", "rewritten", "masked", "flattened"]
 FIDELITIES: tuple[Fidelity, ...] = ("exact", "rewritten", "masked", "flattened")
 
 
+class Place(Struct, kw_only=True):
+    """What the folder that a patch lies in says of it (sources/patch_folder.py).
+
+    ``tree`` (``6.6.y``), ``state`` (``queued``, ``released``) and ``release``
+    (``6.6.9``) by stable-queue's layout; ``order`` from 1, ``strip`` (``patch
+    -pN``) and ``guards`` by the series that lists it.
+    """
+
+    tree: str | None = None
+    state: Literal["queued", "released"] | None = None
+    release: str | None = None
+    order: int | None = None
+    strip: int | None = None
+    guards: list[str] = []
+
+
 class Source(Struct, kw_only=True):
     """Where a copy of a message was found.
 
     ``offset`` is what finds it again in its container: the byte offset in an
     mbox or a file of several pages, 0 where the file is the mail. In a
-    public-inbox repository ``blob`` is the id of the mail's blob.
+    public-inbox repository ``blob`` is the id of the mail's blob. What is in an
+    archive has a path like ``patches.tar.gz!queue-6.6/lamp.patch``.
     """
 
     path: str
@@ -26,6 +43,7 @@ class Source(Struct, kw_only=True):
     fidelity: Fidelity = "exact"
     list: str | None = None
     blob: str | None = None
+    place: Place | None = None
 
 
 class Raw(Struct, kw_only=True):

@@ -9,6 +9,13 @@ from typing import BinaryIO
 
 from patchlore.ingest.detect import HEAD, Format, detect
 from patchlore.ingest.raw import Raw, Source
+from patchlore.ingest.sources.archives import (
+    MAX_DEPTH,
+    Budget,
+    Counted,
+    archive_kind,
+    read_archive,
+)
 from patchlore.ingest.sources.compression import Readable, Unpacked, compression_of
 from patchlore.ingest.sources.items import Item, Mark, MarkOf, Problem
 from patchlore.ingest.sources.mbox import MAIL_LIMIT, is_separator_line, line_at, split_mbox
@@ -44,10 +51,13 @@ def read_file(
                 stream = None
             else:
                 file.seek(0)
-                stream = Stream(_Limited(file, status.st_size), path, list_name, form)
+                budget = Budget(status.st_size)
+                limited = _Limited(file, status.st_size)
+                stream = Stream(limited, path, list_name, form, budget=budget, seekable=file)
                 items = stream.run()
             for item in items:
-                complete = complete and not isinstance(item, Problem)
+                if isinstance(item, Problem) and not _about_member(item, path):
+                    complete = False
                 yield item
             appendable = stream is None or stream.is_plain_mbox
             if complete:
@@ -55,6 +65,11 @@ def read_file(
                 yield Mark(key, _FileState(status.st_size, status.st_mtime_ns, probe).text())
     except OSError as error:
         yield Problem(path, 0, f"{path}: {why(error)}.", "unreadable")
+
+
+def _about_member(problem: Problem, path: str) -> bool:
+    """Is it about a member of an archive that holds no mail? The archive was read all the same."""
+    return problem.path != path and problem.code in ("no-mail", "empty")
 
 
 def why(error: OSError) -> str:
@@ -86,12 +101,27 @@ class _Limited:
 
 
 class Stream:
-    """One file's content, from compressed bytes to mails."""
+    """One file's content, from compressed bytes to mails.
+
+    ``budget`` and ``depth`` bound what comes out of archives in it; ``seekable``
+    is the file itself where it may be sought in.
+    """
 
     def __init__(
-        self, file: Readable, path: str, list_name: str | None, form: Format | None
+        self,
+        file: Readable,
+        path: str,
+        list_name: str | None,
+        form: Format | None,
+        *,
+        budget: Budget | None = None,
+        seekable: BinaryIO | None = None,
+        depth: int = 0,
     ) -> None:
-        self.file = file
+        self.budget = Budget() if budget is None else budget
+        self.file = Counted(file, self.budget) if budget is None else file
+        self.seekable = seekable
+        self.depth = depth
         self.path = path
         self.list_name = list_name
         self.form = form
@@ -110,7 +140,15 @@ class Stream:
             layers.append(Unpacked(_Rest(window), kind))
             window = Window(layers[-1])
             window.fill(HEAD)
-        yield from self._mails(window, packed=bool(layers))
+        kind = archive_kind(bytes(window.data[:512]))
+        if kind is None:
+            yield from self._mails(window, packed=bool(layers))
+        elif self.depth == MAX_DEPTH:
+            text = f"{self.path}: it is an archive more than {MAX_DEPTH} archives deep."
+            yield Problem(self.path, 0, text)
+        else:
+            file = self.seekable if not layers else None
+            yield from read_archive(kind, _Rest(window), file, self.path, self.budget, self._member)
         for layer in layers[:1]:
             if layer.trouble is not None:
                 yield Problem(
@@ -126,6 +164,12 @@ class Stream:
         if window.trouble is not None:
             offset = window.base + len(window.data)
             yield Problem(self.path, offset, f"{self.path}: at byte {offset}, {window.trouble}.")
+
+    def _member(self, file: Readable, path: str) -> Iterator[Raw | Problem]:
+        """What a member of an archive holds."""
+        yield from Stream(
+            file, path, self.list_name, self.form, budget=self.budget, depth=self.depth + 1
+        ).run()
 
     def _mails(self, window: Window, *, packed: bool) -> Iterator[Raw | Problem]:
         head = bytes(window.data[:HEAD])

@@ -7,12 +7,15 @@ import stat
 import sys
 from collections.abc import Iterator
 
+from msgspec import structs
+
 from patchlore.ingest.detect import Format, format_named
-from patchlore.ingest.raw import Raw
+from patchlore.ingest.raw import Place, Raw
 from patchlore.ingest.sources.compression import Readable
 from patchlore.ingest.sources.files import Stream, read_file, why
 from patchlore.ingest.sources.items import Item, Mark, MarkOf, Problem
 from patchlore.ingest.sources.maildir import is_maildir, read_maildir
+from patchlore.ingest.sources.patch_folder import place_of, series_of
 from patchlore.ingest.sources.public_inbox import epochs_of, is_bare_repository, read_repository
 
 __all__ = ["Item", "Mark", "Problem", "read_source"]
@@ -43,10 +46,28 @@ def read_source(
     """
     form = format_named(format) if format is not None else None
     reader = _Reader(list_name, form, mark_of)
-    if path == "-":
-        yield from reader.stream(sys.stdin.buffer, "-")
-        return
-    yield from reader.path(path)
+    yield from _placed(reader.stream(sys.stdin.buffer, "-") if path == "-" else reader.path(path))
+
+
+def _placed(items: Iterator[Item]) -> Iterator[Item]:
+    """ITEMS; mails that lie in a folder which says something of them say so."""
+    last = None
+    place = None
+    for item in items:
+        if isinstance(item, Raw):
+            source = item.source
+            if source.path is not last:
+                last, place = source.path, place_of(source.path)
+            if place is not None:
+                source.place = _joined(source.place, place)
+        yield item
+
+
+def _joined(listed: Place | None, place: Place) -> Place:
+    """What a series says of a patch, and what the folder says."""
+    if listed is None:
+        return place
+    return structs.replace(listed, tree=place.tree, state=place.state, release=place.release)
 
 
 class _Reader:
@@ -57,6 +78,8 @@ class _Reader:
         self.form = form
         self.mark_of = mark_of
         self.folders: set[tuple[int, int]] = set()
+        #: Files that a series has had read; the walk does not read them again.
+        self.listed: set[str] = set()
 
     def path(self, path: str) -> Iterator[Item]:
         """What PATH holds, as the user named it."""
@@ -138,18 +161,34 @@ class _Reader:
             names = [name for name in names if os.path.isdir(os.path.join(path, name))]
         else:
             names = [name for name in names if not name.startswith(".")]
-        for name in _series_first(path, names):
+        series = series_of(path, names)
+        if series is not None:
+            yield from series.problems()
+            for name, place in series.present:
+                inner = os.path.join(path, name)
+                for item in self.entry(inner, idle):
+                    if isinstance(item, Raw):
+                        item.source.place = place
+                    yield item
+                self.listed.add(inner)
+            names = [name for name in names if name != series.name]
+        for name in names:
             inner = os.path.join(path, name)
-            try:
-                mode = os.stat(inner).st_mode
-            except OSError as error:
-                yield Problem(inner, 0, f"{inner}: {why(error)}.", "unreadable")
-                continue
-            if stat.S_ISDIR(mode):
-                if name != ".git":
-                    yield from self.folder(inner, idle)
-            elif stat.S_ISREG(mode):
-                yield from _noting_idle(self.file(inner), inner, idle)
+            if inner not in self.listed:
+                yield from self.entry(inner, idle)
+
+    def entry(self, path: str, idle: list[str]) -> Iterator[Item]:
+        """A file or folder that stands in a folder."""
+        try:
+            mode = os.stat(path).st_mode
+        except OSError as error:
+            yield Problem(path, 0, f"{path}: {why(error)}.", "unreadable")
+            return
+        if stat.S_ISDIR(mode):
+            if os.path.basename(path) != ".git":
+                yield from self.folder(path, idle)
+        elif stat.S_ISREG(mode):
+            yield from _noting_idle(self.file(path), path, idle)
 
     def file(self, path: str) -> Iterator[Item]:
         """The mails of one file, and the mark that says how far it was read."""
@@ -168,20 +207,3 @@ def _noting_idle(items: Iterator[Item], name: str, idle: list[str]) -> Iterator[
         yield item
     if empty and len(idle) < 1:
         idle.append(name)
-
-
-def _series_first(path: str, names: list[str]) -> list[str]:
-    """NAMES in the order of quilt's ``series`` file, where there is one; then the others."""
-    if "series" not in names:
-        return names
-    try:
-        with open(os.path.join(path, "series"), encoding="utf-8", errors="replace") as file:
-            lines = file.read(1 << 22).splitlines()
-    except OSError:
-        return names
-    listed = [line.split("#", 1)[0].split() for line in lines]
-    order = [words[0] for words in listed if words and words[0] in set(names)]
-    if not order:
-        return names
-    rest = [name for name in names if name not in set(order) and name != "series"]
-    return list(dict.fromkeys(order)) + rest

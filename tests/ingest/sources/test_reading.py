@@ -146,7 +146,8 @@ def test_a_series_file_gives_the_order(tmp_path: Path) -> None:
     write(tmp_path / "series", b"# lamp\nb.patch -p1\na.patch # dim\nmissing.patch\n")
     raws, problems, _ = read(tmp_path)
     assert [raw.data for raw in raws] == [GIT_LINE + mail(number) for number in (1, 2, 3)]
-    assert not problems
+    (problem,) = problems
+    assert "line 4 lists missing.patch" in problem.text
 
 
 def test_a_link_back_up_is_followed_once(tmp_path: Path) -> None:
