@@ -153,9 +153,9 @@ class Archive:
                 return
             part = _Part(stream, length, self.budget)
             if info.type == tarfile.GNUTYPE_LONGNAME:
-                name = _text(_read_all(part, min(length, _NAME_LIMIT)).split(b"\0")[0])
+                name = _text(_exactly(part, min(length, _NAME_LIMIT)).split(b"\0")[0])
             elif info.type in (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE):
-                name, size = _pax(_read_all(part, min(length, _NAME_LIMIT)), name)
+                name, size = _pax(_exactly(part, min(length, _NAME_LIMIT)), name)
             elif info.type in _REGULAR and not info.name.endswith("/"):
                 yield name or info.name, part
                 name = size = None
@@ -166,20 +166,17 @@ class Archive:
             elif info.type not in (tarfile.GNUTYPE_LONGLINK, tarfile.XGLTYPE):
                 name = size = None
             padding = -length % _BLOCK
-            if not self._drain(part) or (padding and len(stream.read(padding)) < padding):
+            if not self._drain(part) or len(_exactly(stream, padding)) < padding:
                 self.trouble = self.budget.trouble or "it ends in the middle of a member"
                 return
             offset += length + padding
 
     def _block(self, stream: Readable, offset: int) -> bytes | None:
         """The next header; None at the end, which two blocks of zeros mark."""
-        block = b""
-        while len(block) < _BLOCK:
-            data = stream.read(_BLOCK - len(block))
-            if not data:
-                self.trouble = f"its end mark is missing after byte {offset}: it may be cut short"
-                return None
-            block += data
+        block = _exactly(stream, _BLOCK)
+        if len(block) < _BLOCK:
+            self.trouble = f"its end mark is missing after byte {offset}: it may be cut short"
+            return None
         return block if block.strip(b"\0") else None
 
     def _drain(self, part: _Part) -> bool:
@@ -196,12 +193,10 @@ class Archive:
         yield from standing_members(self, file) if members is None else members
 
 
-def _read_all(part: _Part, size: int) -> bytes:
+def _exactly(stream: Readable, size: int) -> bytes:
+    """SIZE bytes of STREAM, which may give them piece by piece; fewer at its end."""
     data = b""
-    while len(data) < size:
-        more = part.read(size - len(data))
-        if not more:
-            break
+    while len(data) < size and (more := stream.read(size - len(data))):
         data += more
     return data
 

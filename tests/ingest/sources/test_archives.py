@@ -92,6 +92,18 @@ def test_a_zip_from_a_pipe_and_in_a_tar(tmp_path: Path) -> None:
     assert not problems
 
 
+def test_a_stream_may_give_its_bytes_piece_by_piece() -> None:
+    """A pipe gives what is there; a tar's blocks do not keep to that."""
+
+    class Slow(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            return super().read(min(size or 0, 100))
+
+    raws, problems, _ = sort(Stream(Slow(tar(MEMBERS)), "-", None, None).run())
+    assert len(raws) == 3
+    assert len(problems) == 1
+
+
 def test_archives_in_archives_end(tmp_path: Path) -> None:
     """Three deep is read, four is not."""
     data = tar({"m": mail(1)})
