@@ -28,6 +28,15 @@ from patchlore.ingest.sources.page_text import (
     masked_or_rewritten,
     read_page_text,
 )
+from patchlore.ingest.sources.patchwork_html import (
+    looks_like_patchwork_html,
+    split_patchwork_html,
+)
+from patchlore.ingest.sources.patchwork_json import (
+    looks_like_patchwork_json,
+    read_patchwork_json,
+    split_patchwork_json,
+)
 from patchlore.ingest.sources.patchwork_text import (
     looks_like_patchwork_text,
     read_patchwork_text,
@@ -99,6 +108,20 @@ FORMATS: tuple[Format, ...] = (
         looks_like=marc.looks_like_marc_html,
         fidelity="rewritten",
         read=marc.read_marc_html,
+    ),
+    Format(
+        name="patchwork-html",
+        looks_like=looks_like_patchwork_html,
+        fidelity="rewritten",
+        split=split_patchwork_html,
+        read=read_patchwork_json,
+    ),
+    Format(
+        name="patchwork-json",
+        looks_like=looks_like_patchwork_json,
+        fidelity="rewritten",
+        split=split_patchwork_json,
+        read=read_patchwork_json,
     ),
     Format(
         name="pipermail-html",
