@@ -111,15 +111,15 @@ def run_backports(args: argparse.Namespace) -> int:
 def run_export(args: argparse.Namespace) -> int:
     """Write every mail; 1 when there is none."""
     from patchlore.kb.export.mbox import mboxrd_all
-    from patchlore.kb.mailing import original_mail
+    from patchlore.kb.mailing import found_mail
     from patchlore.kb.text import count
 
     with open_archive(args) as archive:
         rows = archive.execute("SELECT id, timestamp FROM message ORDER BY id").fetchall()
-        mails = ((original_mail(archive, id_), timestamp) for id_, timestamp in rows)
+        mails = ((found_mail(archive, id_), timestamp) for id_, timestamp in rows)
         with _output(args.output) as out:
             number = mboxrd_all(
-                ((raw, timestamp) for raw, timestamp in mails if raw is not None), out
+                ((found[0], timestamp, found[1]) for found, timestamp in mails if found is not None), out
             )
     if number < len(rows):
         left = count(len(rows) - number, "message")

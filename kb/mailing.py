@@ -7,7 +7,7 @@ from datetime import datetime
 from email.header import Header
 
 from patchlore.ingest.message import Message, Person
-from patchlore.kb.content import decode_message
+from patchlore.ingest.raw import FIDELITIES, Source
 from patchlore.kb.store import Archive
 
 #: Formats whose raw bytes are a mail; those of others are a page or an export.
@@ -18,17 +18,29 @@ MAIL_FORMATS = frozenset(
 
 def original_mail(archive: Archive, message: int) -> bytes | None:
     """Return the bytes of the best copy that is a mail; None when there are only pages."""
-    content = archive.content(message)
-    if decode_message(content.facts).source.format in MAIL_FORMATS:
-        return content.raw
+    found = found_mail(archive, message)
+    return None if found is None else found[0]
+
+
+def found_mail(archive: Archive, message: int) -> tuple[bytes, Source] | None:
+    """Return the bytes of the best copy that is a mail and where it was found, or None."""
     copies = archive.execute(
-        "SELECT copy.id, source.format FROM copy JOIN source ON source.id = copy.source"
-        " WHERE copy.message = ? ORDER BY copy.fidelity, copy.id",
+        "SELECT copy.id, source.path, source.format, source.list, copy.offset, copy.fidelity"
+        " FROM message JOIN copy ON copy.message = message.id"
+        " JOIN source ON source.id = copy.source WHERE message.id = ?"
+        " ORDER BY copy.id <> message.best_copy, copy.fidelity, copy.id",
         (message,),
     ).fetchall()
-    for copy, format in copies:
+    for copy, path, format, list_, offset, fidelity in copies:
         if format in MAIL_FORMATS:
-            return archive.raw_of_copy(copy)
+            source = Source(
+                path=path,
+                format=format,
+                offset=offset,
+                fidelity=FIDELITIES[fidelity],
+                list=list_ or None,
+            )
+            return archive.raw_of_copy(copy), source
     return None
 
 

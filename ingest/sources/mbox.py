@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from patchlore.ingest.raw import Fidelity, Raw, Source
+from patchlore.ingest.raw import FIDELITIES, Fidelity, Raw, Source
 from patchlore.ingest.sources.items import Problem
 from patchlore.ingest.sources.window import Window
 
@@ -37,6 +37,8 @@ _ISO_DATE = re.compile(rb" (?:19|20)\d\d-\d\d-\d\d[T ]\d\d:\d\d")
 #: ``git format-patch``: the date is a constant that git's own tools look for.
 _GIT_PATCH = re.compile(rb"From [0-9a-f]{40}(?:[0-9a-f]{24})? Mon Sep 17 00:00:00 2001\s*\Z")
 _HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9_.-]{0,75}[ \t]{0,4}:(?!//)")
+#: What ``patchlore export`` writes behind the date: how the mail was found.
+_EXPORTED = re.compile(rb" (?:19|20)\d\d((?: [a-z][a-z-]{0,20}(?:=[\w.@+-]{1,200})?){1,3})\s*\Z")
 _SECOND_FROM = re.compile(rb">?From ")
 _CONTENT_LENGTH = re.compile(rb"^Content-Length:[ \t]*(\d{1,10})[ \t]*\r?$", re.I | re.M)
 _ESCAPED = re.compile(rb"^(>+)From ", re.M)
@@ -91,6 +93,8 @@ class _Splitter:
         line = line_at(window.data, at)
         if not is_separator_line(line):
             return False
+        if self.surely_mboxrd and line.startswith(b"From mboxrd@z "):
+            return True  # such a line in a mail has been escaped, whatever stands below it
         if not self.git_patches and is_git_patch_line(line):
             # A mail that carries a patch in its body: "apply this instead:\n\nFrom 1f0c… Mon Sep".
             return False
@@ -181,19 +185,34 @@ class _Splitter:
             fidelity = "masked"
         elif _PIPERMAIL_HEAD.match(data):
             fidelity = "rewritten"
+        list_name = self.list_name
+        exported = _EXPORTED.search(separator) if self.surely_mboxrd else None
+        for word in exported[1].decode().split() if exported else ():
+            if word in FIDELITIES:
+                fidelity = word
+            elif word == "patchwork-mbox":
+                form = word
+            elif word.startswith("list="):
+                list_name = list_name or word[5:]
         if not whole:
             for ending in (b"\r\n", b"\n"):
                 if data.endswith(ending * 2):
                     data = data[: -len(ending)]
                     break
-        return Raw(
-            data=unescape(data, surely_mboxrd=self.surely_mboxrd),
-            source=self.source(offset, form, fidelity),
-        )
+        data = unescape(data, surely_mboxrd=self.surely_mboxrd)
+        if form == "mbox" and self.surely_mboxrd and is_git_patch_line(line_at(data, 0)):
+            form = "git-patch"  # escaped, its own first line is part of the mail
+        return Raw(data=data, source=self.source(offset, form, fidelity, list_name))
 
-    def source(self, offset: int, form: str, fidelity: Fidelity) -> Source:
+    def source(
+        self, offset: int, form: str, fidelity: Fidelity, list_name: str | None = None
+    ) -> Source:
         return Source(
-            path=self.path, format=form, offset=offset, fidelity=fidelity, list=self.list_name
+            path=self.path,
+            format=form,
+            offset=offset,
+            fidelity=fidelity,
+            list=list_name or self.list_name,
         )
 
     def run(self) -> Iterator[Raw | Problem]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import BinaryIO
 
+from patchlore.ingest.raw import Source
 from patchlore.kb.backports import Row
 from patchlore.kb.mailing import as_mail
 from patchlore.kb.store import Archive
@@ -14,6 +15,9 @@ from patchlore.kb.text import count
 
 #: Lines that a reader of mboxrd would take for a separator, quoted or not.
 _FROM = re.compile(rb"^(>*From )", re.MULTILINE)
+
+#: Names of lists that can stand in a separator.
+_LIST = re.compile(r"[\w.@+-]{1,200}", re.ASCII)
 
 
 def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> list[str]:
@@ -33,28 +37,38 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
     return [f"{count(len(left), 'row')} left out, no patch that can be applied: {shown}"]
 
 
-def mboxrd(raw: bytes, timestamp: int | None) -> bytes:
+def mboxrd(raw: bytes, timestamp: int | None, source: Source | None = None) -> bytes:
     """Return one mail as mboxrd: separator, the exact bytes with ``>`` before From lines.
 
     Reading it back as mboxrd gives the bytes of the mail (and a last line end
-    if it had none).  The separator is that of ``git format-patch``, so that git
-    takes the file for patches.
+    if it had none).  The ``From <sha>`` line of a format-patch is the first line
+    of the mail: escaped as any other, it is to git am a header like the rest.
+    Behind the date of the separator stands what the bytes of a mail from
+    ``source`` don't say: a fidelity that is not exact, patchwork, the list.
     """
-    separator = b"From mboxrd@z " + _ctime(timestamp) + b"\n"
-    if raw.startswith(b"From "):  # a file of `git format-patch` brings its own
-        head, end, raw = raw.partition(b"\n")
-        separator = head + (end or b"\n")
+    separator = b"From mboxrd@z " + _ctime(timestamp) + _found_as(source) + b"\n"
     body = _FROM.sub(rb">\1", raw)
     if not body.endswith(b"\n"):
         body += b"\n"
     return separator + body + b"\n"
 
 
-def mboxrd_all(mails: Iterable[tuple[bytes, int | None]], out: BinaryIO) -> int:
-    """Write mails (bytes, time) one after another; return how many."""
+def _found_as(source: Source | None) -> bytes:
+    if source is None:
+        return b""
+    words = [] if source.fidelity == "exact" else [source.fidelity]
+    if source.format == "patchwork-mbox":
+        words.append(source.format)
+    if source.list and _LIST.fullmatch(source.list):
+        words.append(f"list={source.list}")
+    return "".join(f" {word}" for word in words).encode("ascii")
+
+
+def mboxrd_all(mails: Iterable[tuple[bytes, int | None, Source]], out: BinaryIO) -> int:
+    """Write mails (bytes, time, where it was found) one after another; return how many."""
     number = 0
-    for raw, timestamp in mails:
-        out.write(mboxrd(raw, timestamp))
+    for raw, timestamp, source in mails:
+        out.write(mboxrd(raw, timestamp, source))
         number += 1
     return number
 

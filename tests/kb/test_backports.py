@@ -414,10 +414,12 @@ def test_mboxrd_quotes_from_lines_and_keeps_the_rest() -> None:
     )
 
 
-def test_mboxrd_keeps_the_separator_of_a_format_patch() -> None:
-    """The `From <sha>` line of a git patch is the separator, not text to be quoted."""
+def test_mboxrd_escapes_the_first_line_of_a_format_patch() -> None:
+    """`From <sha>` is part of the mail: as a separator it would be lost in the mail before."""
     head = b"From 0123456789abcdef0123456789abcdef01234567 Mon Sep 17 00:00:00 2001\n"
-    assert mboxrd(head + b"Subject: x\n\ny\n", NOON) == head + b"Subject: x\n\ny\n\n"
+    assert mboxrd(head + b"Subject: x\n\ny\n", NOON) == (
+        b"From mboxrd@z Tue Jan  2 03:04:05 2024\n>" + head + b"Subject: x\n\ny\n\n"
+    )
 
 
 PATCH = """\
@@ -443,12 +445,13 @@ index 5626abf..f719efd 100644
 """
 
 
-def test_git_am_takes_the_mbox(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("head", [b"", b"From " + b"5" * 40 + b" Mon Sep 17 00:00:00 2001\n"])
+def test_git_am_takes_the_mbox(tmp_path: pathlib.Path, head: bytes) -> None:
     """`backports --format mbox | git am` makes the commit, with its From line intact."""
     made = posting(1)
     out = io.BytesIO()
     with Archive(tmp_path / "archive", write=True) as archive:
-        archive.add([made], [raw_of(made, PATCH.format(sha=UPSTREAM).encode())])
+        archive.add([made], [raw_of(made, head + PATCH.format(sha=UPSTREAM).encode())])
         writer("mbox")(archive, "5.10.y", backports(archive, "5.10"), out)
     repo = tmp_path / "repo"
     (repo).mkdir()
