@@ -12,16 +12,17 @@ from patchlore.ingest.errors import Defect
 
 #: Fields that facts are made from; DKIM, ARC and the like are most of a
 #: header block on lists and are never decoded.
-_WANTED = frozenset(
-    b"message-id in-reply-to references subject from to cc date received list-id mailing-list"
-    b" content-type content-transfer-encoding content-disposition mime-version sender"
-    b" x-original-from x-mailing-list x-stable x-stable-base x-change-id x-for-patch-id"
-    b" x-mbox-line".split()
+_WANTED = tuple(
+    b"\n" + name
+    for name in (
+        b"message-id in-reply-to references subject from to cc date received list-id mailing-list"
+        b" content-type content-transfer-encoding content-disposition mime-version sender"
+        b" x-original-from x-mailing-list x-stable x-stable-base x-change-id x-for-patch-id"
+        b" x-mbox-line x-patchwork- x-kernel-test- x-gnu-pr- x-git-"
+    ).split()
 )
-_WANTED_FAMILIES = (b"x-patchwork-", b"x-kernel-test-", b"x-gnu-pr-", b"x-git-")
-#: RFC 5322 section 2.2; a blank before the colon is the obsolete syntax of section 4.5.
-_NAME = re.compile(rb"[!-9;-~]+[ \t]*")
-_FOLD = re.compile(r"[ \t\r]*\n[ \t\r\n]*")
+#: A line that neither starts a field (RFC 5322 section 2.2) nor continues one.
+_NO_FIELD = re.compile(rb"\n(?![!-9;-~]+[ \t]*:|[ \t])")
 _ADDRESS_FIELDS = frozenset({"from", "to", "cc", "sender", "x-original-from"})
 _ENVELOPE = re.compile(rb">?From [^\n]*\n")
 _BLANK = re.compile(r"\s+")
@@ -59,49 +60,56 @@ def read_header_block(data: bytes) -> HeaderBlock:
         block, body_start = data[start:], len(data)
     else:
         block, body_start = data[start : end + 1], end + 2
-    fields, end = _read_fields(block)
-    if end < len(block):
-        body_start = start + end
+    lowered = b"\n" + block.lower()
+    stray = _NO_FIELD.search(lowered)
+    if stray is not None and stray.start() < len(block):
+        block, lowered = block[: stray.start()], lowered[: stray.start() + 1]
+        body_start = start + stray.start()
         defects.append(Defect("no-blank-line-after-headers"))
-    return HeaderBlock(fields, body_start, envelope, defects)
+    return HeaderBlock(_read_fields(block, lowered), body_start, envelope, defects)
 
 
-def _read_fields(block: bytes) -> tuple[list[tuple[str, str]], int]:
-    """The wanted fields of a header block, and where its first line that is none begins."""
-    fields: list[tuple[str, str]] = []
-    offset = 0
-    pending: list[bytes] | None = None
-    name = b""
-    for line in block.split(b"\n"):
-        if line[:1] in (b" ", b"\t"):
-            if pending is not None:
-                pending.append(line)
-        elif line:
-            head, colon, value = line.partition(b":")
-            if not colon or _NAME.fullmatch(head) is None:
-                break
-            if pending is not None:
-                fields.append(_field(name, pending))
-            name = head.rstrip()
-            lowered = name.lower()
-            wanted = lowered in _WANTED or lowered.startswith(_WANTED_FAMILIES)
-            pending = [value] if wanted else None
-        offset += len(line) + 1
-    if pending is not None:
-        fields.append(_field(name, pending))
-    return fields, min(offset, len(block))
+def _read_fields(block: bytes, lowered: bytes) -> list[tuple[str, str]]:
+    """The wanted fields of a header block, in order; LOWERED is it in lower case below a LF.
+
+    Most of a block is DKIM, ARC and the like: what is wanted is looked up by
+    name instead of reading every line.
+    """
+    found: list[tuple[int, int, int]] = []
+    spaced = b" :" in lowered or b"\t:" in lowered
+    for name in _WANTED:
+        at = lowered.find(name)
+        while at >= 0:
+            colon = lowered.find(b":", at + len(name))
+            # "Subject : x" is the obsolete syntax of RFC 5322 section 4.5.
+            middle = lowered[at + len(name) : colon] if colon >= 0 else b"\n"
+            fits = not middle or name.endswith(b"-") or (spaced and not middle.strip(b" \t"))
+            if fits and b"\n" not in middle:
+                found.append((at, colon, _field_end(lowered, colon)))
+            at = lowered.find(name, at + 1)
+    found.sort()
+    return [_field(block[at : colon - 1].rstrip(), block[colon:end]) for at, colon, end in found]
 
 
-def _field(name: bytes, lines: list[bytes]) -> tuple[str, str]:
-    key = name.decode("ascii")
-    return key, decode_field(key, lines[0] if len(lines) == 1 else b"\n".join(lines))
+def _field_end(lowered: bytes, colon: int) -> int:
+    """Where the field ends, folds included, in the block (LOWERED has one octet more in front)."""
+    end = lowered.find(b"\n", colon)
+    while end >= 0 and lowered[end + 1 : end + 2] in (b" ", b"\t"):
+        end = lowered.find(b"\n", end + 1)
+    return len(lowered) if end < 0 else end - 1
+
+
+def _field(name: bytes, value: bytes) -> tuple[str, str]:
+    key = name.decode("ascii", "replace")
+    return key, decode_field(key, value)
 
 
 def decode_field(name: str, value: bytes) -> str:
     """A field's VALUE, unfolded and with its encoded words decoded."""
     text = value.decode("ascii") if value.isascii() else decode_loosely(value)
     if "\n" in text:
-        text = _FOLD.sub(" ", text)
+        # RFC 5322 section 2.2.3; the white space of a fold becomes one blank.
+        text = " ".join([line.strip(" \t\r") for line in text.split("\n")])
     if "=?" in text:
         text = decode_words(text, in_address=name.lower() in _ADDRESS_FIELDS)
     if "\x00" in text:

@@ -29,7 +29,10 @@ def stable_patch_id(lines: list[bytes]) -> str | None:
     before = after = -1
     binary = seen = False
     old_blob = new_blob = b""
-    for line in lines[start:]:
+    index, last = start, len(lines)
+    while index < last:
+        line = lines[index]
+        index += 1
         if line.startswith(b"\\ ") and len(line) >= 12:
             continue
         if _OID.match(line):
@@ -61,6 +64,12 @@ def stable_patch_id(lines: list[bytes]) -> str | None:
                 match = _HUNK.match(line)
                 before = int(match[1] or 1) if match else 1
                 after = int(match[2] or 1) if match else 1
+                end = _plain_hunk_end(lines, index, before, after)
+                if end:
+                    text = b"".join(lines[index:end]).translate(None, _SPACE)
+                    seen = seen or bool(text)
+                    digest.update(text)
+                    index, before, after = end, 0, 0
                 continue
             if not line.startswith(b"diff "):
                 break
@@ -81,6 +90,24 @@ def stable_patch_id(lines: list[bytes]) -> str | None:
         return None
     _flush(total, digest)
     return total.hex()
+
+
+def _plain_hunk_end(lines: list[bytes], index: int, before: int, after: int) -> int:
+    """The line after a hunk of nothing but marked lines, which can be hashed at once; else 0."""
+    for position in range(index, len(lines)):
+        if before <= 0 and after <= 0:
+            return position if before == after == 0 else 0
+        first = lines[position][:1]
+        if first == b" ":
+            before -= 1
+            after -= 1
+        elif first == b"+":
+            after -= 1
+        elif first == b"-":
+            before -= 1
+        else:
+            return 0
+    return len(lines) if before == after == 0 else 0
 
 
 def _flush(total: bytearray, digest: hashlib._Hash) -> hashlib._Hash:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, count
+from operator import add
 
 from patchlore.ingest import message as m
 from patchlore.ingest.mail import Mail, TextPart
@@ -101,14 +102,15 @@ def text_of(mail: Mail) -> Text:
     lines = body.split("\n")
     if lines[-1] == "":
         lines.pop()
-    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    # Where each line begins: the lengths above it and as many line ends.
+    starts = list(map(add, accumulate(map(len, lines), initial=0), count()))
     text = Text(body, lines, starts)
     position = 0
     for number, part in enumerate(parts):
-        count = part.text.count("\n")
+        size = part.text.count("\n")
         if part.text and not part.text.endswith("\n"):
-            count += 1
-        end = len(lines) if number == len(parts) - 1 else position + count
+            size += 1
+        end = len(lines) if number == len(parts) - 1 else position + size
         text.parts.append((position, end, part))
         position = end
     return text

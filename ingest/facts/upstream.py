@@ -17,6 +17,14 @@ def _form(pattern: str) -> re.Pattern[str]:
     return re.compile(r"[ \t]{0,2}" + pattern, re.I)
 
 
+#: How lines that can matter here begin, unless "upstream" stands in them: one
+#: look instead of thirty at each line of a commit message.
+_GATE = re.compile(
+    r"[ \t]{0,2}[\[(]?[ \t]*(?:commit|cherry|back-?port|snipped|taken|extracted|please|could|can you"
+    r"|based|loosely|git-commit|alt-commit|origin|mainline|linus|patch-mainline"
+    r"|from (?:mainline|linux)|this |just |an? |partial|[0-9a-f]{7,40}(?![0-9a-z]))"
+    r"|[\w-]{1,30} inclusion\s*$"
+)
 #: Slug of the notation, relation, pattern; the first that matches a line counts.
 _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     (
@@ -237,10 +245,13 @@ def find(context: Context) -> None:
     inclusion = ""
     skip = -1
     for position, (index, line) in enumerate(lines):
-        if index in context.claimed or index == skip or not line.strip():
+        if index in context.claimed or index == skip or not line:
             continue
         if "\xa0" in line:
             line = line.replace("\xa0", " ")
+        lowered = line.lower()
+        if "upstream" not in lowered and _GATE.match(lowered) is None:
+            continue
         opening = _BLOCK.match(line)
         if opening:
             inclusion = (opening[1] or opening[2] or opening[3]).lower()
@@ -272,9 +283,6 @@ def find(context: Context) -> None:
 
 
 def _match(line: str) -> UpstreamRef | None:
-    lowered = line.lower()
-    if not ("upstream" in lowered or "commit" in lowered or "from" in lowered or "line" in lowered):
-        return None
     for form, relation, pattern in _FORMS:
         match = pattern.match(line)
         if match is None or match[1].isdigit():
