@@ -76,7 +76,7 @@ class People(Tables):
     def _with_trailer(self, name: str) -> set[int]:
         """Messages that have a trailer of this name at all."""
         if name in _HEADER_ROLES:
-            return set()
+            name += "-trailer"
         return self._set(
             "SELECT message FROM message_person JOIN role ON role.id = message_person.role"
             " WHERE role.name = ?1 UNION SELECT message FROM trailer JOIN role"

@@ -187,8 +187,9 @@ CREATE TABLE person (
 ) STRICT;
 CREATE INDEX person_name ON person (name);
 
--- What somebody is to a message: from, author, to, cc, or the lower-case key
--- of a trailer (reviewed-by).
+-- What somebody is to a message: from, author, to, cc of the headers, or the
+-- lower-case key of a trailer (reviewed-by); trailers with the name of a header
+-- are cc-trailer, to-trailer …: who stands in one was sent nothing.
 CREATE TABLE role (
     id   INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE

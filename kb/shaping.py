@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from patchlore.ingest.addresses import parse_address
+from patchlore.ingest.facts.links import message_id_of
 from patchlore.ingest.message import FileChange, Message, Person
 from patchlore.kb.merge import PersonKey, body_hash, person_key, title_hash
 from patchlore.kb.referring import MAX_TEXT, FoundAt, Row, bug_rows, commit_rows
@@ -125,7 +126,7 @@ def shape(message: Message) -> Shaped:
         author=_person(message.author),
         people=list(_people(message)),
         trailers=[
-            (position, trailer.key.lower(), trailer.value)
+            (position, trailer_role(trailer.key), trailer.value)
             for position, trailer in enumerate(message.trailers)
             if _trailer_person(trailer.key.lower(), trailer.value) is None
         ],
@@ -163,6 +164,19 @@ def _person(person: Person | None) -> PersonKey | None:
     return key if any(key) else None
 
 
+#: Roles of the headers: a trailer of that name is somebody else's word.
+HEADER_ROLES = frozenset({"from", "author", "to", "cc"})
+
+
+def trailer_role(key: str) -> str:
+    """Return the role of those whom a trailer names: its key, ``cc-trailer`` for ``Cc:``.
+
+    Who stands in a ``Cc:`` of the commit message has not been sent the mail.
+    """
+    key = key.strip().lower()
+    return f"{key}-trailer" if key in HEADER_ROLES else key
+
+
 def _trailer_person(key: str, value: str) -> PersonKey | None:
     """The person that a trailer names: of ``…-by``, Cc and the like; None for other trailers."""
     if not (key.endswith("-by") or key in ("cc", "to", "from", "author")):
@@ -181,7 +195,7 @@ def _people(message: Message) -> Iterable[tuple[str, PersonKey]]:
         *(("to", _person(person)) for person in message.to),
         *(("cc", _person(person)) for person in message.cc),
         *(
-            (trailer.key.lower(), _trailer_person(trailer.key.lower(), trailer.value))
+            (trailer_role(trailer.key), _trailer_person(trailer.key.lower(), trailer.value))
             for trailer in message.trailers
         ),
         *(_given(text) for text in message.trailers_given),
@@ -195,7 +209,7 @@ def _people(message: Message) -> Iterable[tuple[str, PersonKey]]:
 def _given(text: str) -> tuple[str, PersonKey | None]:
     """A tag that a reviewer gives: ``Reviewed-by: Ada Quill <ada@example.org>``."""
     key, _, value = text.partition(":")
-    return key.strip().lower(), _trailer_person(key.strip().lower(), value.strip())
+    return trailer_role(key), _trailer_person(key.strip().lower(), value.strip())
 
 
 def _links(message: Message) -> Iterable[tuple[int, str, str, str | None]]:
@@ -205,9 +219,9 @@ def _links(message: Message) -> Iterable[tuple[int, str, str, str | None]]:
     ids = message.link_message_ids + [None] * (len(message.links) - len(message.link_message_ids))
     written = [
         *(("link", url, id_) for url, id_ in zip(message.links, ids, strict=False)),
-        *(("link-after-cut", url, None) for url in message.links_after_cut),
-        *(("closes", url, None) for url in message.closes),
-        *(("fixes-url", url, None) for url in message.fixes_urls),
+        *(("link-after-cut", url, message_id_of(url)) for url in message.links_after_cut),
+        *(("closes", url, message_id_of(url)) for url in message.closes),
+        *(("fixes-url", url, message_id_of(url)) for url in message.fixes_urls),
         *(("url", url, None) for url in message.urls),
     ]
     for kind, url, message_id in written:

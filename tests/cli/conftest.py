@@ -72,6 +72,8 @@ Two were not enough, see CVE-2024-12345.
 
 Fixes: {UPSTREAM[:12]} ("tick: use two")
 Cc: stable@vger.kernel.org # 5.4+
+Closes: https://lore.kernel.org/r/reply@example.org/
+Cc: Dora Fenn <dora@example.org>
 Signed-off-by: Cy Marlow <cy@example.org>
 ---
 diff --git a/tick.c b/tick.c

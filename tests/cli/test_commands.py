@@ -333,3 +333,18 @@ def test_version_needs_no_heavy_module() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
     assert out.decode().splitlines()[1] == "[]"
+
+
+def test_a_closed_report_is_found_by_its_message_id(run: Run) -> None:
+    """`closes:` takes a Message-ID though the tag has the URL of an archive."""
+    for query in ("closes:reply@example.org", "closes:lore.kernel.org/r/reply@example.org"):
+        assert run("search", query, "--format", "ids").out == "fix@example.org\n"
+    assert run("search", "link:reply@example.org").status == 1
+
+
+def test_a_cc_trailer_is_no_cc_header(run: Run) -> None:
+    """Who stands in a `Cc:` of the commit message was sent nothing: c: must not find her."""
+    assert run("search", "c:dora").status == 1
+    assert run("search", "a:dora").status == 1
+    assert run("search", "cc-trailer:dora", "--format", "ids").out == "fix@example.org\n"
+    assert run("search", "tag:cc", "--format", "ids").out == "fix@example.org\n"
