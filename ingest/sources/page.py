@@ -182,11 +182,14 @@ def find_header_block(lines: list[str], start: int, stop: int) -> int | None:
 
 
 def body_text(lines: list[str]) -> str:
-    """LINES as a body: no empty lines around it, one line end behind it."""
+    """LINES as a body: no empty lines around it, one line end behind it.
+
+    A last line of one blank stays: it is the context of a diff's last hunk.
+    """
     start, end = 0, len(lines)
     while start < end and not lines[start].strip():
         start += 1
-    while end > start and not lines[end - 1].strip():
+    while end > start and lines[end - 1] != " " and not lines[end - 1].strip():
         end -= 1
     return "\n".join(lines[start:end]) + "\n" if end > start else ""
 
