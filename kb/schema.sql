@@ -433,3 +433,165 @@ SELECT message.*,
   JOIN mid ON mid.id = message.mid
   LEFT JOIN person AS sender ON sender.id = message.sender
   LEFT JOIN person AS writer ON writer.id = message.author;
+
+
+-- ---- since version 2: git trees, and which mail became which commit ----------
+--
+-- A commit is one row of `git_commit`, in however many trees it is.  Where it is
+-- (the branches that contain it, the first tags) is the same for the thousands
+-- of commits between two tags: each distinct answer is one row of `git_place`,
+-- and a commit names its place.  So reachability costs one number a commit
+-- whatever the number of branches.
+
+-- A tree that was read: a repository under a name that people use for it.
+CREATE TABLE git_tree (
+    id         INTEGER PRIMARY KEY,
+    name       TEXT NOT NULL UNIQUE, -- 5.10.y, mainline (patchlore.kb.versions.tree_name)
+    path       TEXT NOT NULL,        -- the git directory that was read last
+    state      TEXT NOT NULL DEFAULT '', -- a hash of the refs that were read last
+    is_shallow INTEGER NOT NULL DEFAULT 0,
+    patch_ids  INTEGER NOT NULL DEFAULT 0 -- whether they were asked for
+) STRICT;
+
+-- Branches and tags.  `stable_tree` is the tree whose branch this is (5.10.y of
+-- linux-5.10.y, and of each branch of a repository read as 5.10).  `is_release`:
+-- the tag names a version that is no release candidate.  A row stays when its
+-- ref is gone from the repository (`sha` is then empty).
+CREATE TABLE git_ref (
+    id          INTEGER PRIMARY KEY,
+    tree        INTEGER NOT NULL REFERENCES git_tree (id),
+    kind        TEXT NOT NULL,      -- branch, tag
+    name        TEXT NOT NULL,
+    sha         TEXT NOT NULL,      -- the commit that it points to
+    timestamp   INTEGER,            -- when the tag was made
+    stable_tree TEXT,
+    is_release  INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (tree, kind, name)
+) STRICT;
+CREATE INDEX git_ref_stable_tree ON git_ref (stable_tree) WHERE stable_tree IS NOT NULL;
+
+-- A commit.  `data` is the commit object as git has it, compressed; NULL for a
+-- commit that only a notice carries (tip-bot2), which `message` then names.
+-- `patch_id` is git patch-id --stable of the change against the first parent.
+CREATE TABLE git_commit (
+    id          INTEGER PRIMARY KEY,
+    sha         TEXT NOT NULL UNIQUE,
+    place       INTEGER REFERENCES git_place (id), -- NULL: in no tree that was read
+    message     INTEGER REFERENCES message (id),
+    author      INTEGER REFERENCES person (id),
+    author_time INTEGER,
+    committer   INTEGER REFERENCES person (id),
+    commit_time INTEGER,
+    subject     TEXT NOT NULL,
+    title_hash  INTEGER,
+    parents     INTEGER NOT NULL DEFAULT 1, -- how many
+    patch_id    TEXT,               -- '' when it was asked for and there is none
+    data        BLOB
+) STRICT;
+CREATE INDEX git_commit_title ON git_commit (title_hash);
+CREATE INDEX git_commit_patch_id ON git_commit (patch_id) WHERE patch_id IS NOT NULL;
+CREATE INDEX git_commit_author ON git_commit (author);
+CREATE INDEX git_commit_message ON git_commit (message) WHERE message IS NOT NULL;
+CREATE INDEX git_commit_place ON git_commit (place);
+
+-- Places.  `text` is what makes one: its rows of git_place_ref, written out.
+CREATE TABLE git_place (
+    id   INTEGER PRIMARY KEY,
+    text TEXT NOT NULL UNIQUE
+) STRICT;
+
+-- `role`: branch (contains the commits of this place), tag and release (the
+-- first of its tree that does; the release is no candidate).
+CREATE TABLE git_place_ref (
+    place INTEGER NOT NULL REFERENCES git_place (id),
+    ref   INTEGER NOT NULL REFERENCES git_ref (id),
+    role  TEXT NOT NULL,
+    PRIMARY KEY (place, ref, role)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX git_place_ref_ref ON git_place_ref (ref, role);
+
+-- What commits' messages say, as commit_ref, bug_ref, link, cve, stable_note
+-- and trailer have it of mails.  `line` is 1-based in the commit message.
+CREATE TABLE git_commit_ref (
+    id         INTEGER PRIMARY KEY,
+    git_commit INTEGER NOT NULL REFERENCES git_commit (id),
+    relation   TEXT NOT NULL,
+    position   INTEGER NOT NULL,
+    sha        TEXT NOT NULL,
+    subject    TEXT,
+    form       TEXT,
+    kind       TEXT,
+    tree       TEXT,
+    quoted     INTEGER NOT NULL DEFAULT 0,
+    line       INTEGER,
+    rule       TEXT,
+    text       TEXT,
+    confidence INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX git_commit_ref_sha ON git_commit_ref (sha, relation);
+CREATE INDEX git_commit_ref_commit ON git_commit_ref (git_commit);
+
+CREATE TABLE git_bug_ref (
+    id         INTEGER PRIMARY KEY,
+    git_commit INTEGER NOT NULL REFERENCES git_commit (id),
+    tracker    TEXT NOT NULL,
+    component  TEXT,
+    number     INTEGER,
+    name       TEXT,
+    place      TEXT NOT NULL,
+    strength   INTEGER NOT NULL,
+    line       INTEGER,
+    rule       TEXT,
+    text       TEXT,
+    confidence INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX git_bug_ref_number ON git_bug_ref (tracker, number);
+CREATE INDEX git_bug_ref_name ON git_bug_ref (tracker, name) WHERE name IS NOT NULL;
+CREATE INDEX git_bug_ref_commit ON git_bug_ref (git_commit);
+
+-- `message_id` as text: the mail may come into the archive later.
+CREATE TABLE git_link (
+    git_commit INTEGER NOT NULL REFERENCES git_commit (id),
+    position   INTEGER NOT NULL,
+    kind       TEXT NOT NULL,
+    url        TEXT NOT NULL,
+    message_id TEXT,
+    PRIMARY KEY (git_commit, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX git_link_message_id ON git_link (message_id) WHERE message_id IS NOT NULL;
+
+CREATE TABLE git_cve (
+    name       TEXT NOT NULL,
+    git_commit INTEGER NOT NULL REFERENCES git_commit (id),
+    PRIMARY KEY (name, git_commit)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE git_stable_note (
+    git_commit INTEGER NOT NULL REFERENCES git_commit (id),
+    position   INTEGER NOT NULL,
+    range      TEXT,
+    low        INTEGER,
+    high       INTEGER,
+    after      TEXT,
+    comment    TEXT,
+    text       TEXT,
+    line       INTEGER,
+    PRIMARY KEY (git_commit, position)
+) STRICT, WITHOUT ROWID;
+
+-- Which posted patch became which commit, as each rule sees it; rules that
+-- disagree both stand.  `sha` is as the rule knows it: a notice may abbreviate.
+-- `rule` (patchlore.kb.edges): link, notice, patch-id, author-date, title, diff.
+-- `witness` is the mail with the notice, `line` and `text` what proves it.
+CREATE TABLE edge (
+    message    INTEGER NOT NULL REFERENCES message (id),
+    sha        TEXT NOT NULL,
+    rule       TEXT NOT NULL,
+    confidence INTEGER NOT NULL,
+    witness    INTEGER REFERENCES message (id),
+    line       INTEGER,
+    text       TEXT,
+    PRIMARY KEY (message, sha, rule)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX edge_sha ON edge (sha);
+CREATE INDEX edge_witness ON edge (witness) WHERE witness IS NOT NULL;

@@ -8,7 +8,6 @@ import os
 import pathlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import resources
 from types import TracebackType
 from typing import IO, Any, Self
 
@@ -20,9 +19,10 @@ from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.items import Mark
 from patchlore.kb.content import Codec, Content, decode_message
 from patchlore.kb.errors import ArchiveError, NoArchiveError
+from patchlore.kb.upgrading import can_upgrade, schema, upgrade
 
 #: The version of kb/schema.sql that this program reads and writes.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 #: PRAGMA application_id: "PLor"; an SQLite file of somebody else is refused.
 APPLICATION_ID = 0x504C6F72
@@ -253,10 +253,25 @@ class Archive:
                 f"(schema {version}, this one knows {SCHEMA_VERSION}): update patchlore."
             )
         if version < SCHEMA_VERSION:
+            self._upgrade(version)
+
+    def _upgrade(self, version: int) -> None:
+        """Bring an older archive up to date; one that is only read can't be."""
+        if not can_upgrade(version):
             raise ArchiveError(
                 f"The archive {self.path} was written by an older patchlore (schema {version}, "
                 f"now {SCHEMA_VERSION}): ingest its sources into a new archive."
             )
+        if not self.writable:
+            raise ArchiveError(
+                f"The archive {self.path} was written by an older patchlore (schema {version}, "
+                f"now {SCHEMA_VERSION}): run 'patchlore --archive {self.path} ingest SOURCE' with "
+                "any of its sources, which upgrades it and keeps what is in it."
+            )
+        try:
+            upgrade(self.connection, version, SCHEMA_VERSION)
+        except sqlite3.Error as error:
+            raise explain_error(error, self.path) from error
 
 
 def _connect(path: pathlib.Path, *, write: bool) -> sqlite3.Connection:
@@ -304,9 +319,8 @@ def _readable(connection: sqlite3.Connection, path: pathlib.Path) -> sqlite3.Con
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    script = resources.files("patchlore.kb").joinpath("schema.sql").read_text("utf-8")
     connection.executescript(
-        f"BEGIN IMMEDIATE;\n{script}\n"
+        f"BEGIN IMMEDIATE;\n{schema()}\n"
         "INSERT INTO meta VALUES ('revision', 0);\n"
         f"PRAGMA application_id = {APPLICATION_ID};\n"
         f"PRAGMA user_version = {SCHEMA_VERSION};\nCOMMIT;"
