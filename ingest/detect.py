@@ -12,7 +12,7 @@ from msgspec import Struct
 from patchlore.ingest.errors import IngestError
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.raw import Fidelity, Raw
-from patchlore.ingest.sources import marc, mhonarc, openwall, pipermail
+from patchlore.ingest.sources import cve_records, marc, mhonarc, openwall, pipermail
 from patchlore.ingest.sources.git_patches import looks_like_patch
 from patchlore.ingest.sources.items import Problem
 from patchlore.ingest.sources.mail_file import (
@@ -143,6 +143,19 @@ FORMATS: tuple[Format, ...] = (
         fidelity="flattened",
         split=split_patchwork_text,
         read=read_patchwork_text,
+    ),
+    Format(
+        name="cve-json",
+        looks_like=cve_records.looks_like_cve_json,
+        fidelity="rewritten",
+        read=cve_records.read_cve_json,
+    ),
+    Format(
+        name="cve-dyad",
+        looks_like=cve_records.looks_like_dyad,
+        fidelity="rewritten",
+        split=cve_records.split_dyad,
+        read=cve_records.read_dyad,
     ),
     Format(name="mbox", looks_like=looks_like_mbox, split=split_mbox),
     Format(

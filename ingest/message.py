@@ -243,6 +243,26 @@ class Patchwork(Struct, kw_only=True):
 
 
 class Evidence(Struct, kw_only=True):
+class CvePair(Struct, kw_only=True):
+    """Where a vulnerability came from and what ended it there; ``None``: not known, not fixed."""
+
+    vulnerable_version: str | None = None
+    vulnerable_sha: str | None = None
+    fixed_version: str | None = None
+    fixed_sha: str | None = None
+
+
+class CveRecord(Struct, kw_only=True):
+    """What an announcement, a CVE record or a dyad file says of a vulnerability."""
+
+    id: str | None = None
+    title: str | None = None
+    rejected: bool = False
+    pairs: list[CvePair] = []
+    files: list[str] = []
+    references: list[str] = []
+
+
     """Where a fact stands: 1-based line of the body (0: headers), span in characters of it."""
 
     fact: str
@@ -374,4 +394,5 @@ class Message(Struct, kw_only=True):
     dep3: dict[str, str] | None = None
     recovered_headers: dict[str, str] | None = None
     evidence: list[Evidence] = []
+    cve_record: CveRecord | None = None
     rejected: list[Rejected] = []
