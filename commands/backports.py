@@ -71,6 +71,7 @@ def run_backports(args: argparse.Namespace) -> int:
     from patchlore.kb.export import FOR_PEOPLE, FORMATS, writer
     from patchlore.kb.filtering import Filters
     from patchlore.kb.reading import parse_bug
+    from patchlore.kb.trees import is_known, nearest
     from patchlore.kb.versions import short_name, tree_name
 
     if args.format not in FORMATS:
@@ -96,10 +97,20 @@ def run_backports(args: argparse.Namespace) -> int:
     )
     with open_archive(args) as archive:
         tree = tree_name(args.tree)
+        if not is_known(archive, tree):
+            near = ", ".join(short_name(name) for name in nearest(archive, tree))
+            hint = f"; the nearest are {near}" if near else ""
+            note(f"patchlore: the tree {short_name(tree)} is not known{hint}.")
+            return 1
         rows = backports(archive, tree, states=states, since=since)
         rows = [row for row in rows if filters.keep(archive, row)]
         if not rows:
             note(f"patchlore: the archive knows no such backports for {short_name(tree)}.")
+            if args.state is None and states is not None:
+                note(
+                    f"patchlore: --format {args.format} takes {', '.join(states)}: "
+                    "--state all widens it."
+                )
             return 1
         with _output(args.output) as out:
             notes = writer(args.format)(archive, tree, rows, out)

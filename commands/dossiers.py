@@ -21,7 +21,7 @@ from patchlore.commands.common import (
 
 if TYPE_CHECKING:
     from patchlore.kb.dossiers.bugs import BugDossier, Hit
-    from patchlore.kb.dossiers.commits import CommitDossier, Naming
+    from patchlore.kb.dossiers.commits import CommitDossier, Naming, TreeState
     from patchlore.kb.store import Archive
 
 #: Headings of the groups of a bug's dossier by strength.
@@ -242,19 +242,27 @@ def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[st
         yield f"  bugs: {', '.join(dossier.bugs)}"
     if dossier.cves:
         yield f"  CVEs: {', '.join(dossier.cves)}"
-    for state in dossier.trees:
+    told: set[tuple[str, int | None]] = set()
+    for states in _alike(dossier.trees):
+        state = states[0]
+        names = ", ".join(short_name(item.tree) for item in states)
         yield ""
-        yield style.head(f"{short_name(state.tree)}: {state.state}") + f" ({state.reason})"
+        yield style.head(f"{names}: {state.state}") + f" ({state.reason})"
         for event in state.events:
-            yield from event_lines(event, style)
+            # A note that nominates for many trees is proved once.
+            lines = event_lines(event, style)
+            yield from lines[:1] if (event.key, event.line) in told else lines
+            told.add((event.key, event.line))
     if tree is not None:
         if not dossier.trees:
             yield f"  no mail connects it with {short_name(tree_name(tree))}"
         return
-    if dossier.postings:
+    mails = {event.key for state in dossier.trees for event in state.events}
+    postings = [brief for brief in dossier.postings if brief.key not in mails]
+    if postings:
         yield ""
         yield style.head("posted under the same title")
-        for brief in dossier.postings:
+        for brief in postings:
             yield from brief_lines(brief, style, "  ")
     if dossier.fixes:
         yield ""
@@ -263,15 +271,23 @@ def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[st
             subject = f'  ("{printable(fixed.subject)}")' if fixed.subject else ""
             yield f"  {style.name(fixed.sha)}{subject}"
             yield proof_line(style, fixed.key, fixed.line, fixed.text, "certain")
-    told = {event.key for state in dossier.trees for event in state.events}
     yield from _naming_lines(
         [
             naming
             for naming in dossier.namings
-            if naming.relation not in _TOLD_BY_EVENTS or naming.message.key not in told
+            if naming.relation not in _TOLD_BY_EVENTS or naming.message.key not in mails
         ],
         style,
     )
+
+
+def _alike(trees: list[TreeState]) -> list[list[TreeState]]:
+    """Bring together the trees in which just the same happened: nominated by one note."""
+    groups: dict[object, list[TreeState]] = {}
+    for state in trees:
+        happened = (state.state, tuple((event.key, event.kind, event.line) for event in state.events))
+        groups.setdefault(happened, []).append(state)
+    return list(groups.values())
 
 
 def _naming_lines(namings: list[Naming], style: Style) -> Iterator[str]:

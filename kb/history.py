@@ -8,7 +8,7 @@ from patchlore.ingest.message import CONFIDENCES
 from patchlore.kb.events import KINDS, Event
 from patchlore.kb.merge import title_hash
 from patchlore.kb.store import Archive
-from patchlore.kb.trees import can_want, in_range, trees_in_range
+from patchlore.kb.trees import in_range, is_known, trees_for, trees_in_range, trees_to_tell
 from patchlore.kb.versions import rank, tree_name
 
 __all__ = ["KINDS", "Event", "events_of_commit", "events_of_tree", "trees_of"]
@@ -37,16 +37,24 @@ def events_of_tree(archive: Archive, tree: str) -> list[Event]:
     number = rank(tree)
     if number is not None and "-" not in tree:
         events += _posted_to_range(archive, tree, number)
-        events += _nominations(archive, tree, number)
+        if is_known(archive, tree):
+            events += _nominations(archive, tree, number)
     events += _drops(archive, tree)
     events += _releases(archive, tree, events)
     return sorted(events, key=_time)
 
 
-def events_of_commit(archive: Archive, shas: Sequence[str], tree: str | None = None) -> list[Event]:
-    """Return the events of one commit, given by all its spellings, in one tree or in all."""
+def events_of_commit(
+    archive: Archive, shas: Sequence[str], tree: str | None = None, *, title: str | None = None
+) -> list[Event]:
+    """Return the events of one commit, given by all its spellings, in one tree or in all.
+
+    Nominations are those of patches with the title of one of its backports, or
+    with ``title`` where no mail says which commit became of the patch.
+    """
     wanted = None if tree is None else tree_name(tree)
     events: list[Event] = []
+    titles: set[int | None] = {title_hash(title)}
     for sha in shas:
         rows = archive.execute(
             f"SELECT {_COLUMNS} FROM commit_ref AS r JOIN mail AS m ON m.id = r.message"
@@ -57,13 +65,26 @@ def events_of_commit(archive: Archive, shas: Sequence[str], tree: str | None = N
             for name in trees_of(archive, row[0], row[2]):
                 if wanted in (None, name):
                     events.append(_event(row, name))
-    titles = {title_hash(event.subject) for event in events} - {None}
-    for name in {event.tree for event in events} | ({wanted} if wanted else set()):
-        number = None if "-" in name else rank(name)
-        found = [*_drops(archive, name), *_releases(archive, name, events, titles)]
-        if number is not None:
-            found += _nominations(archive, name, number, titles)
+        titles |= {
+            found
+            for (found,) in archive.execute(
+                "SELECT DISTINCT m.title_hash FROM commit_ref AS r JOIN message AS m"
+                " ON m.id = r.message WHERE r.sha = ?1 AND m.primary_upstream = ?1",
+                (sha,),
+            )
+        }
+    titles = {found for found in titles if found is not None}
+    trees = {event.tree for event in events}
+    for name in trees | ({wanted} if wanted else set()):
+        posted = titles | {title_hash(event.subject) for event in events} - {None}
+        found = [*_drops(archive, name), *_releases(archive, name, events, posted)]
         events += [event for event in found if event.sha in shas]
+    for name in trees_to_tell(archive) if wanted is None else [wanted]:
+        number = None if "-" in name else rank(name)
+        if titles and number is not None and is_known(archive, name):
+            for event in _nominations(archive, name, number, titles):
+                if event.sha in shas or (event.sha is None and event.subject):
+                    events.append(event)
     return sorted(events, key=_time)
 
 
@@ -78,7 +99,9 @@ def trees_of(archive: Archive, message: int, timestamp: int | None) -> list[str]
     for newest, oldest in archive.execute(
         "SELECT newest, oldest FROM tree_range WHERE message = ?", (message,)
     ):
-        trees += [name for name in trees_in_range(newest, oldest, timestamp) if name not in trees]
+        known = trees_for(archive)
+        ranged = trees_in_range(known, newest, oldest, timestamp)
+        trees += [name for name in ranged if name not in trees]
     return trees
 
 
@@ -104,8 +127,9 @@ def _posted_to_range(archive: Archive, tree: str, number: int) -> Iterator[Event
         f" WHERE t.newest > ?1 AND t.oldest < ?1 AND {_COUNTS}",
         (number,),
     )
+    trees = trees_for(archive)
     for row in rows:
-        if in_range(tree, row[-2], row[-1], row[2]):
+        if in_range(trees, tree, row[-2], row[-1], row[2]):
             yield _event(row[:-2], tree)
 
 
@@ -184,8 +208,9 @@ def _nominations(
         """,
         (number,),
     )
+    trees = trees_for(archive)
     for row in rows:
-        if not can_want(tree, row[2]):
+        if not trees.can_want(tree, row[2]):
             continue
         note = row[11] or row[10] or ""
         yield Event(

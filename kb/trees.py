@@ -2,53 +2,139 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
+import pathlib
 import tomllib
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from importlib import resources
 
+from msgspec import Struct
+
+from patchlore.kb.errors import ArchiveError
+from patchlore.kb.store import Archive
 from patchlore.kb.versions import Interval, newest_first, rank, tree_name
 
 
+#: In the folder of an archive: trees that this program doesn't know yet, in the
+#: form of kb/trees.toml; what it says goes before what is known here.
+OVERRIDE = "trees.toml"
+
+
+class Trees(Struct, kw_only=True):
+    """The stable trees that are known, and what is known of them."""
+
+    #: Longterm trees and when their maintenance ended (seconds; None: it goes on).
+    longterm: dict[str, int | None]
+    #: When each tree began (seconds).
+    first_releases: dict[str, int]
+
+    def can_want(self, tree: str, timestamp: int | None) -> bool:
+        """Whether a fix that was sent upstream at that time can be wanted in the tree.
+
+        Not before the tree's first release, which then has it, nor after the end of
+        its maintenance.  Of a tree or a time that is not known nothing is ruled out.
+        """
+        if timestamp is None:
+            return True
+        begin, end = self.first_releases.get(tree), self.longterm.get(tree)
+        return (begin is None or timestamp >= begin) and (end is None or timestamp <= end)
+
+
 @functools.cache
-def _table() -> dict[str, dict[str, str]]:
+def built_in() -> Trees:
+    """Return the trees of kb/trees.toml."""
     text = resources.files("patchlore.kb").joinpath("trees.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return _trees_of(text)
 
 
-@functools.cache
-def longterm() -> Mapping[str, int | None]:
-    """Return the longterm trees and when their maintenance ended (seconds, None: it goes on)."""
-    return {
-        tree_name(version): _seconds(end) if end else None
-        for version, end in _table()["longterm"].items()
-    }
+def trees_for(archive: Archive) -> Trees:
+    """Return the trees that are known to an archive: its own trees.toml, and the built-in ones.
 
-
-@functools.cache
-def first_releases() -> Mapping[str, int]:
-    """Return when each tree began (seconds)."""
-    return {tree_name(version): _seconds(day) for version, day in _table()["first-release"].items()}
-
-
-def _seconds(day: str) -> int:
-    return int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp())
-
-
-def can_want(tree: str, timestamp: int | None) -> bool:
-    """Whether a fix that was sent upstream at that time can be wanted in the tree.
-
-    Not before the tree's first release, which then has it, nor after the end of
-    its maintenance.  Of a tree or a time that is not known nothing is ruled out.
+    Raises ArchiveError for a file that can't be understood.
     """
-    if timestamp is None:
-        return True
-    begin, end = first_releases().get(tree), longterm().get(tree)
-    return (begin is None or timestamp >= begin) and (end is None or timestamp <= end)
+    own = archive.path / OVERRIDE
+    known = built_in()
+    try:
+        changed = own.stat().st_mtime_ns
+    except OSError:
+        return known
+    try:
+        mine = _own_trees(own, changed)
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise ArchiveError(
+            f"{own} can't be read ({error}): write it as kb/trees.toml is, "
+            'for instance [longterm] and below it "6.30" = "2031-12-31".'
+        ) from error
+    return Trees(
+        longterm=known.longterm | mine.longterm,
+        first_releases=known.first_releases | mine.first_releases,
+    )
 
 
-def in_range(tree: str, newest: int, oldest: int, timestamp: int | None) -> bool:
+@functools.lru_cache(maxsize=8)
+def _own_trees(path: pathlib.Path, changed: int) -> Trees:
+    return _trees_of(path.read_text("utf-8"))
+
+
+def _trees_of(text: str) -> Trees:
+    table = tomllib.loads(text)
+    return Trees(
+        longterm={
+            tree_name(version): _seconds(end) if end else None
+            for version, end in table.get("longterm", {}).items()
+        },
+        first_releases={
+            tree_name(version): _seconds(day)
+            for version, day in table.get("first-release", {}).items()
+        },
+    )
+
+
+def _seconds(day: str | date) -> int:
+    text = day if isinstance(day, str) else day.isoformat()
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+
+
+def is_known(archive: Archive, tree: str) -> bool:
+    """Whether a tree exists: by the tables above, or because a mail or a repository has it.
+
+    A note "v4.15+" is open above, but it nominates for no 9.9.
+    """
+    tree = tree_name(tree)
+    trees = trees_for(archive)
+    return tree in trees.longterm or tree in trees.first_releases or _is_seen(archive, tree)
+
+
+def _is_seen(archive: Archive, tree: str) -> bool:
+    return bool(
+        archive.value("SELECT EXISTS (SELECT 1 FROM target_tree WHERE tree = ?)", (tree,))
+    ) or bool(archive.value("SELECT EXISTS (SELECT 1 FROM message WHERE notice_tree = ?)", (tree,)))
+
+
+def trees_to_tell(archive: Archive) -> list[str]:
+    """Return the stable trees in which a nomination is worth telling: longterm, or in mail."""
+    seen = [name for (name,) in archive.execute("SELECT DISTINCT tree FROM target_tree")]
+    names = dict.fromkeys([*trees_for(archive).longterm, *seen])
+    return [name for name in names if rank(name) is not None and "-" not in name]
+
+
+def nearest(archive: Archive, tree: str, number: int = 3) -> list[str]:
+    """Return the names of so many known trees that are most like ``tree``, the nearest first."""
+    trees = trees_for(archive)
+    seen = [name for (name,) in archive.execute("SELECT DISTINCT tree FROM target_tree")]
+    names = list(dict.fromkeys([*trees.first_releases, *trees.longterm, *seen]))
+    tree = tree_name(tree)
+    wanted = rank(tree)
+    if wanted is None:
+        return difflib.get_close_matches(tree, names, number, cutoff=0.4)
+    ranked = [(abs(other - wanted), -other, name) for name in names if (other := rank(name))]
+    return [name for _, _, name in sorted(ranked)[:number]]
+
+
+def in_range(
+    trees: Trees, tree: str, newest: int, oldest: int, timestamp: int | None
+) -> bool:
     """Whether a tag ``AUTOSEL newest-oldest`` (as ranks) of a mail of that time means ``tree``.
 
     Its two ends, and the longterm trees between them that were maintained.
@@ -60,16 +146,18 @@ def in_range(tree: str, newest: int, oldest: int, timestamp: int | None) -> bool
         return False
     if number in (newest, oldest):
         return True
-    if tree not in longterm():
+    if tree not in trees.longterm:
         return False
-    end = longterm()[tree]
+    end = trees.longterm[tree]
     return end is None or timestamp is None or timestamp <= end
 
 
-def trees_in_range(newest: int, oldest: int, timestamp: int | None) -> list[str]:
+def trees_in_range(
+    trees: Trees, newest: int, oldest: int, timestamp: int | None
+) -> list[str]:
     """Return the trees that a tag ``AUTOSEL newest-oldest`` means, newest first."""
     ends = [_tree_of_rank(newest), _tree_of_rank(oldest)]
-    between = [tree for tree in longterm() if in_range(tree, newest, oldest, timestamp)]
+    between = [tree for tree in trees.longterm if in_range(trees, tree, newest, oldest, timestamp)]
     return newest_first(dict.fromkeys(ends + between))
 
 

@@ -108,7 +108,7 @@ def commit_dossier(archive: Archive, sha: str, tree: str | None = None) -> Commi
         sha=whole,
         spellings=written,
         subject=subject,
-        trees=_trees(events_of_commit(archive, written, tree)),
+        trees=_trees(events_of_commit(archive, written, tree, title=subject)),
         postings=postings,
         fixes=_fixes(archive, patches),
         namings=namings,

@@ -23,6 +23,7 @@ from patchlore.ingest.message import (
     UpstreamRef,
 )
 from patchlore.kb.backports import Row, backports
+from patchlore.kb.errors import ArchiveError
 from patchlore.kb.export import FORMATS, writer
 from patchlore.kb.export.mbox import mboxrd
 from patchlore.kb.export.table import cell
@@ -30,9 +31,12 @@ from patchlore.kb.filtering import Filters
 from patchlore.kb.history import events_of_commit
 from patchlore.kb.reading import Bug
 from patchlore.kb.store import Archive
+from patchlore.kb.trees import is_known, nearest
 from tests.kb.mails import ADA, BO, NOON, OTHER, UPSTREAM, message, raw_of, source, tags
 
 DAY = 86400
+
+FUTURE = {"timestamp": 1900000000, "date_iso": "2030-03-17T17:46:40+00:00"}
 
 
 def posting(
@@ -268,7 +272,14 @@ def test_a_commit_knows_its_nomination(tmp_path: pathlib.Path) -> None:
     with Archive(tmp_path, write=True) as archive:
         archive.add([made, posting(3)], [raw_of(made), raw_of(posting(3))])
         events = events_of_commit(archive, [UPSTREAM])
-    assert [event.words() for event in events] == ["nominated (Cc: stable # 5.4+), v2", "posted"]
+        listed = {tree for tree in ("4.19", "5.4", "5.10", "6.6") if backports(archive, tree)}
+    assert [event.words() for event in events if event.tree == "5.10.y"] == [
+        "nominated (Cc: stable # 5.4+), v2",
+        "posted",
+    ]
+    told = {event.tree for event in events}
+    assert told == {"5.4.y", "5.10.y", "5.15.y", "6.1.y", "6.6.y"}
+    assert {f"{tree}.y" for tree in listed} == told - {"5.15.y", "6.1.y"}
 
 
 def test_an_abbreviated_commit_is_completed(tmp_path: pathlib.Path) -> None:
@@ -471,3 +482,42 @@ def test_a_title_of_two_commits_stays_two_rows(tmp_path: pathlib.Path) -> None:
     found = rows(tmp_path, "5.10", posting(1), posting(2, OTHER, author=Person(name="Bo Tern")))
     assert [row.sha for row in found] == [UPSTREAM, OTHER]
     assert found[0].event.by == ADA.name
+
+
+@pytest.fixture
+def noted() -> Message:
+    """A patch with an open note, sent in January 2024."""
+    return message(is_patch=True, cc_stable=[StableNote(range="v4.15+", text="v4.15+")])
+
+
+def test_a_note_nominates_for_no_tree_that_does_not_exist(
+    tmp_path: pathlib.Path, noted: Message
+) -> None:
+    """`v4.15+` is open above, and there is still no 9.9 to nominate for."""
+    assert rows(tmp_path, "9.9", noted) == []
+    with Archive(tmp_path) as archive:
+        assert len(backports(archive, "6.6")) == 1
+        assert not is_known(archive, "9.9")
+        assert nearest(archive, "9.9", 2) == ["6.19.y", "6.18.y"]
+
+
+def test_a_tree_that_mail_names_exists(tmp_path: pathlib.Path, noted: Message) -> None:
+    """A posting for 9.9 makes the note count there, too."""
+    later = message("later@example.org", **FUTURE, subject_tags=tags("9.9.y"), subject="x")
+    assert len(rows(tmp_path, "9.9", noted, later)) == 1
+
+
+def test_the_archive_can_name_trees_itself(tmp_path: pathlib.Path, noted: Message) -> None:
+    """trees.toml in the archive's folder adds a tree, and when it began."""
+    (tmp_path / "trees.toml").write_text('[first-release]\n"9.9" = 2023-01-01\n')
+    assert len(rows(tmp_path, "9.9", noted)) == 1
+    (tmp_path / "trees.toml").write_text('[first-release]\n"9.9" = "2025-01-01"\n')
+    with Archive(tmp_path) as archive:
+        assert backports(archive, "9.9") == []
+
+
+def test_a_table_of_trees_that_cannot_be_read_is_named(tmp_path: pathlib.Path) -> None:
+    """The message says which file, and what one looks like."""
+    (tmp_path / "trees.toml").write_text("longterm = 5\n")
+    with pytest.raises(ArchiveError, match=r"trees\.toml can't be read"):
+        rows(tmp_path, "5.10", posting(1))
