@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from patchlore.ingest.errors import Defect
 from patchlore.ingest.raw import Source
+from patchlore.ingest.robot import BotCommand, Robot
 
 Confidence = Literal["certain", "high", "medium", "low"]
 
@@ -242,7 +243,6 @@ class Patchwork(Struct, kw_only=True):
     related: list[str] = []
 
 
-class Evidence(Struct, kw_only=True):
 class CvePair(Struct, kw_only=True):
     """Where a vulnerability came from and what ended it there; ``None``: not known, not fixed."""
 
@@ -263,6 +263,7 @@ class CveRecord(Struct, kw_only=True):
     references: list[str] = []
 
 
+class Evidence(Struct, kw_only=True):
     """Where a fact stands: 1-based line of the body (0: headers), span in characters of it."""
 
     fact: str
@@ -387,12 +388,14 @@ class Message(Struct, kw_only=True):
     applied: list[Applied] = []
     notification: Notification | None = None
     regression: Regression | None = None
+    robot: Robot | None = None
+    commands: list[BotCommand] = []
     dependencies: list[Dependency] = []
     gcc_commits: list[str] = []
     compilers: list[Compiler] = []
     tables: list[Table] = []
+    cve_record: CveRecord | None = None
     dep3: dict[str, str] | None = None
     recovered_headers: dict[str, str] | None = None
     evidence: list[Evidence] = []
-    cve_record: CveRecord | None = None
     rejected: list[Rejected] = []
