@@ -205,7 +205,7 @@ def _leaves(tree: email.message.Message) -> Iterator[tuple[email.message.Message
     stack: list[tuple[email.message.Message, bool]] = [(tree, False)]
     while stack:
         node, alternative = stack.pop()
-        payload = node.get_payload()
+        payload = _content(node)
         if node.get_content_type() == "message/rfc822" or not isinstance(payload, list):
             yield node, alternative
             continue
@@ -225,7 +225,7 @@ def _add_leaf(
     content_type = part.get_content_type()
     filename = _filename(part)
     if content_type == "message/rfc822":
-        payload = part.get_payload()
+        payload = _content(part)
         inner = payload[0] if isinstance(payload, list) and payload else None
         if isinstance(inner, email.message.Message):
             nested = Source(path=source.path, format="rfc822", fidelity=source.fidelity)
@@ -279,10 +279,19 @@ def _as_bytes(message: email.message.Message) -> bytes | None:
 
 def _payload(part: email.message.Message, mail: Mail) -> bytes:
     encoding = str(part.get("content-transfer-encoding", "")).strip().lower()
-    payload = part.get_payload(decode=False)
+    payload = _content(part)
     if not isinstance(payload, str):
         return b""
     return _undo_transfer_encoding(_octets(payload), encoding, mail)
+
+
+def _content(part: email.message.Message) -> object:
+    """A part's text as the parser took it, or the list of the parts inside it.
+
+    Message.get_payload decodes text by its charset, also with decode=False:
+    the octets are lost then, and a charset with a NUL in its name raises.
+    """
+    return vars(part)["_payload"]
 
 
 def _octets(payload: str) -> bytes:

@@ -6,6 +6,7 @@ import base64
 import email
 import email.policy
 import quopri
+import time
 
 import pytest
 from hypothesis import given
@@ -251,3 +252,29 @@ def test_short_path_equals_the_standard_library(body: str, encoding: str) -> Non
     wanted = email.message_from_bytes(data, policy=email.policy.default).get_content()
     (part,) = mail.parts
     assert part.text.rstrip("\n") == wanted.rstrip("\n")
+
+
+def test_octets_of_a_part() -> None:
+    """Text in a multipart keeps the octets that were sent, so that patch ids are git's."""
+    head = "Content-Type: text/plain; charset=iso-8859-1\nContent-Transfer-Encoding: 8bit"
+    data = letter(f"--b\n{head}\n\nZZ\n--b--\n", "Content-Type: multipart/mixed; boundary=b")
+    made = read_mail(raw(data.replace(b"ZZ", b"gr\xfc\xdfe")))
+    assert [part.text for part in made.parts] == ["grüße"]
+    assert [part.data for part in made.parts] == [b"gr\xfc\xdfe"]
+    assert made.defects == []
+
+
+def test_charset_with_a_nul_in_its_name() -> None:
+    """The standard library raises for such a label."""
+    lines = "--b\nContent-Type: text/plain; charset=a\x00b\n\nB\xf6\n--b--\n"
+    made = read_mail(raw(letter(lines, "Content-Type: multipart/mixed; boundary=b")))
+    assert [part.text for part in made.parts] == ["Bö"]
+
+
+def test_many_tags_take_no_time() -> None:
+    """A body of 100,000 tags is read without a tree; how deep they are nested doesn't matter."""
+    html = "<div><b>" * 50_000 + "dim" + "</b></div>" * 50_000 + "<br>" * 50_000 + "glow"
+    start = time.process_time()
+    made = read_mail(raw(letter(html, "Content-Type: text/html")))
+    assert time.process_time() - start < 5
+    assert made.parts[0].text.rstrip().endswith("glow")
