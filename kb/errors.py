@@ -18,3 +18,7 @@ class NoArchiveError(ArchiveError):
 
 class NotFoundError(PatchloreError):
     """Nothing in the archive has the name that was asked for."""
+
+
+class GitTreeError(PatchloreError):
+    """A git repository can't be read as a tree; the text says why."""

@@ -25,7 +25,8 @@ class GitError(Exception):
     """git is not installed or failed; the text is what it said. For readers of sources only."""
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """The environment of a git that asks nobody, fetches nothing and takes no one's settings."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return environment | {
         "LC_ALL": "C",
@@ -36,7 +37,8 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _command(repository: str, *arguments: str) -> list[str]:
+def command(repository: str, *arguments: str) -> list[str]:
+    """The command line of git on the git directory REPOSITORY."""
     return ["git", *_SAFE, f"--git-dir={repository}", *arguments]
 
 
@@ -44,10 +46,10 @@ def run_git(repository: str, *arguments: str) -> str:
     """The standard output of a git command on the bare REPOSITORY; raises GitError."""
     try:
         done = subprocess.run(
-            _command(repository, *arguments),
+            command(repository, *arguments),
             capture_output=True,
             check=False,
-            env=_environment(),
+            env=environment(),
             stdin=subprocess.DEVNULL,
         )
     except OSError as error:
@@ -57,16 +59,18 @@ def run_git(repository: str, *arguments: str) -> str:
     return done.stdout.decode("utf-8", "surrogateescape")
 
 
-def git_lines(repository: str, *arguments: str) -> Iterator[str]:
+def git_lines(
+    repository: str, *arguments: str, stdin: IO[bytes] | int = subprocess.DEVNULL
+) -> Iterator[str]:
     """The lines a git command prints, as it prints them; raises GitError."""
     with tempfile.TemporaryFile() as said:
         try:
             process = subprocess.Popen(
-                _command(repository, *arguments),
+                command(repository, *arguments),
                 stdout=subprocess.PIPE,
                 stderr=said,
-                stdin=subprocess.DEVNULL,
-                env=_environment(),
+                stdin=stdin,
+                env=environment(),
             )
         except OSError as error:
             raise GitError(f"git can't be run ({error.strerror})") from error
@@ -92,11 +96,11 @@ def read_blobs(repository: str, ids: Iterable[str]) -> Iterator[tuple[str, bytes
     """
     try:
         process = subprocess.Popen(
-            _command(repository, "cat-file", "--batch"),
+            command(repository, "cat-file", "--batch"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_environment(),
+            env=environment(),
             bufsize=1 << 20,
         )
     except OSError as error:
