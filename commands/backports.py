@@ -29,11 +29,13 @@ def add_parsers(subparsers: Subparsers) -> None:
         "state; ids and mbox take needed, nominated, in-flight and queued unless --state says "
         "otherwise.",
     )
-    parser.add_argument("tree", metavar="TREE")
+    parser.add_argument("tree", metavar="TREE", help="5.10, 5.10.y, linux-5.10.y or v5.10")
     parser.add_argument(
         "--format", default="text", metavar="F", help="text, json, csv, ids or mbox"
     )
-    parser.add_argument("--json", action="store_const", const="json", dest="format")
+    parser.add_argument(
+        "--json", action="store_const", const="json", dest="format", help="as --format json"
+    )
     parser.add_argument(
         "--state", metavar="LIST", help="states to show, separated by commas, or 'all'"
     )
@@ -67,7 +69,7 @@ def add_parsers(subparsers: Subparsers) -> None:
 def run_backports(args: argparse.Namespace) -> int:
     """Print the list of a tree; 1 when it is empty."""
     from patchlore.kb.backports import OPEN_STATES, STATES, backports
-    from patchlore.kb.dates import parse_date
+    from patchlore.kb.dates import parse_since
     from patchlore.kb.export import FOR_PEOPLE, FORMATS, writer
     from patchlore.kb.filtering import Filters
     from patchlore.kb.reading import parse_bug
@@ -83,7 +85,7 @@ def run_backports(args: argparse.Namespace) -> int:
         if unknown or not states:
             return _usage(f"there is no state '{args.state}': use {', '.join(STATES)} or all")
         states = None if "all" in states else states
-    since = None if args.since is None else parse_date(args.since)
+    since = None if args.since is None else parse_since(args.since)
     bug = None if args.pr is None else parse_bug(args.pr)
     if args.pr is not None and bug is None:
         return _usage(f"{args.pr} is no bug number: write 83356, PR83356 or target/89587")
@@ -130,7 +132,12 @@ def run_export(args: argparse.Namespace) -> int:
         mails = ((found_mail(archive, id_), timestamp) for id_, timestamp in rows)
         with _output(args.output) as out:
             number = mboxrd_all(
-                ((found[0], timestamp, found[1]) for found, timestamp in mails if found is not None), out
+                (
+                    (found[0], timestamp, found[1])
+                    for found, timestamp in mails
+                    if found is not None
+                ),
+                out,
             )
     if number < len(rows):
         left = count(len(rows) - number, "message")

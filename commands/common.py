@@ -51,6 +51,29 @@ def add_json(parser: argparse.ArgumentParser, form: str = "one JSON object") -> 
     parser.add_argument("--json", action="store_true", help=f"print {form}")
 
 
+class _FormatHelp(str):
+    """A help text that the names of formats follow; the readers are loaded when it is shown."""
+
+    __slots__ = ()
+
+    def __mod__(self, values: Any) -> str:
+        """Return the text as argparse shows it."""
+        from patchlore.ingest.detect import format_names
+
+        return f"{self}: {', '.join(format_names())}"
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add --format for sources."""
+    text = "take the files for this format instead of looking"
+    parser.add_argument("--format", metavar="F", help=_FormatHelp(text))
+
+
+def add_archive_id(parser: argparse.ArgumentParser, what: str = "a Message-ID") -> None:
+    """Add the positional ID."""
+    parser.add_argument("id", metavar="ID", help=f"{what}, or the URL of the mail in a web archive")
+
+
 class Style:
     """Colours, on a terminal only and not when $NO_COLOR is set (https://no-color.org)."""
 

@@ -45,7 +45,9 @@ def add_parsers(subparsers: Subparsers) -> None:
         "what is known about a GCC bug, strongest evidence first",
         ["patchlore pr 83356", "patchlore pr target/89587", "patchlore pr llvm:143908"],
     )
-    parser.add_argument("number", metavar="NUMBER")
+    parser.add_argument(
+        "number", metavar="NUMBER", help="83356, PR83356, target/89587 or llvm:143908"
+    )
     add_json(parser)
     parser.set_defaults(run=run_pr)
 
@@ -74,7 +76,9 @@ def add_parsers(subparsers: Subparsers) -> None:
         "Abbreviations are understood both ways: a Fixes tag with 12 digits names the commit "
         "with 40. With --tree the timeline in that tree.",
     )
-    parser.add_argument("sha", metavar="SHA")
+    parser.add_argument(
+        "sha", metavar="SHA", help="7 or more digits, or a commit of GCC (r12-7719)"
+    )
     parser.add_argument("--tree", metavar="TREE", help="only that tree, every event in it")
     add_json(parser)
     parser.set_defaults(run=run_commit)
@@ -100,11 +104,11 @@ def run_pr(args: argparse.Namespace) -> int:
 
 def run_prs(args: argparse.Namespace) -> int:
     """Print all bugs; 1 when there is none."""
-    from patchlore.kb.dates import parse_date
+    from patchlore.kb.dates import parse_since
     from patchlore.kb.dossiers.bugs import all_bugs
     from patchlore.kb.text import count, day
 
-    since = None if args.since is None else parse_date(args.since)
+    since = None if args.since is None else parse_since(args.since)
     with open_archive(args) as archive:
         bugs = all_bugs(archive, tracker=args.tracker, since=since)
     if args.json:
@@ -285,7 +289,10 @@ def _alike(trees: list[TreeState]) -> list[list[TreeState]]:
     """Bring together the trees in which just the same happened: nominated by one note."""
     groups: dict[object, list[TreeState]] = {}
     for state in trees:
-        happened = (state.state, tuple((event.key, event.kind, event.line) for event in state.events))
+        happened = (
+            state.state,
+            tuple((event.key, event.kind, event.line) for event in state.events),
+        )
         groups.setdefault(happened, []).append(state)
     return list(groups.values())
 

@@ -7,7 +7,7 @@ import pathlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from patchlore.commands.common import Subparsers, add_command, archive_path, note
+from patchlore.commands.common import Subparsers, add_command, add_format, archive_path, note
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -32,12 +32,14 @@ def add_parsers(subparsers: Subparsers) -> None:
         "read N, new N, merged N, damaged N in S s (R mails/s).",
     )
     parser.add_argument("--list", metavar="NAME", help="the mailing list of these sources")
-    parser.add_argument("--format", metavar="F", help="take the sources for this format")
+    add_format(parser)
     parser.add_argument(
         "--jobs", type=_jobs, metavar="N", help="parsing processes beside the writer (0: none)"
     )
     parser.add_argument("--no-index", action="store_true", help="leave the text index for later")
-    parser.add_argument("sources", nargs="+", metavar="SOURCE")
+    parser.add_argument(
+        "sources", nargs="+", metavar="SOURCE", help="files, folders, mailboxes, repositories"
+    )
     parser.set_defaults(run=run)
 
 

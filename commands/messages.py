@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from patchlore.commands.common import (
     Style,
     Subparsers,
+    add_archive_id,
     add_command,
     add_json,
     note,
@@ -40,7 +41,7 @@ def add_parsers(subparsers: Subparsers) -> None:
         ],
         "--raw prints the mail of the best copy, byte for byte; --diff only its diff.",
     )
-    parser.add_argument("id", metavar="ID")
+    add_archive_id(parser, "a Message-ID, a commit, a bug, a CVE")
     parser.add_argument("--raw", action="store_true", help="the mail as sent")
     parser.add_argument("--diff", action="store_true", help="only the diff")
     add_json(parser)
@@ -53,7 +54,7 @@ def add_parsers(subparsers: Subparsers) -> None:
         ["patchlore thread 20240102030405.1-2-ada@example.org"],
         "Replies stand below what they answer; mails that were not seen have their places.",
     )
-    parser.add_argument("id", metavar="ID")
+    add_archive_id(parser)
     add_json(parser, "JSON Lines")
     parser.set_defaults(run=run_thread)
 
@@ -63,7 +64,7 @@ def add_parsers(subparsers: Subparsers) -> None:
         "each fact of a message with its line, rule and confidence; what was rejected",
         ["patchlore explain 20240102030405.1-2-ada@example.org"],
     )
-    parser.add_argument("id", metavar="ID")
+    add_archive_id(parser)
     add_json(parser)
     parser.set_defaults(run=run_explain)
 

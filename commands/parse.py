@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from patchlore.commands.common import Subparsers, add_command, note, print_json_lines
+from patchlore.commands.common import Subparsers, add_command, add_format, note, print_json_lines
 
 if TYPE_CHECKING:
     from patchlore.ingest.message import Message
@@ -23,8 +23,10 @@ def add_parsers(subparsers: Subparsers) -> None:
         "(fields: docs/facts.md). Status 1 when an input holds no message or can't be read.",
     )
     parser.add_argument("--json", action="store_true", help="the default, and the only form")
-    parser.add_argument("--format", metavar="F", help="take the files for this format")
-    parser.add_argument("files", nargs="+", metavar="FILE")
+    add_format(parser)
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="files or folders, - for standard input"
+    )
     parser.set_defaults(run=run)
 
 

@@ -23,6 +23,7 @@ from patchlore.commands.common import (
 
 if TYPE_CHECKING:
     from patchlore.index.hits import Hit, Results
+    from patchlore.index.search import Searcher
     from patchlore.index.snippets import Snippet
     from patchlore.kb.store import Archive
 
@@ -66,7 +67,11 @@ def add_parsers(subparsers: Subparsers) -> None:
     # it takes for a negative number, and for this parser that is one dash.
     parser._negative_number_matcher = re.compile(r"-(?!-)")
     parser.add_argument(
-        "--limit", type=_limit, default=50, metavar="N", help="at most N hits (default 50, 0: all)"
+        "--limit",
+        type=_limit,
+        default=50,
+        metavar="N",
+        help="at most N entries (default 50, 0: all)",
     )
     parser.add_argument(
         "--sort",
@@ -77,11 +82,18 @@ def add_parsers(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--flat", action="store_true", help="every mail by itself, revisions are not folded"
     )
-    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="text",
+        help="for reading (default), JSON Lines, an mbox of the mails, or their Message-IDs",
+    )
     parser.add_argument(
         "--json", action="store_const", const="json", dest="format", help="as --format json"
     )
-    parser.add_argument("query", nargs="+", metavar="QUERY")
+    parser.add_argument(
+        "query", nargs="+", metavar="QUERY", help="words and prefixes; all of them must be found"
+    )
     parser.set_defaults(run=run_search)
 
     parser = add_command(
@@ -124,15 +136,20 @@ def run_search(args: argparse.Namespace) -> int:
     from patchlore.index.search import Searcher
 
     query = join_query(args.query)
+    if not query.strip():
+        note("patchlore: an empty query asks for nothing: give words or a prefix, as in 's:tick'.")
+        return 2
     with open_archive(args) as archive, Searcher(archive) as searcher:
         try:
-            results = searcher.search(
-                query, limit=args.limit, sort=args.sort, snippets=args.format in ("text", "json")
-            )
+            if args.format == "text" and not args.flat:
+                results = _print_entries(searcher, query, args)
+            else:
+                wanted = args.format in ("text", "json")
+                results = searcher.search(query, limit=args.limit, sort=args.sort, snippets=wanted)
+                _write(archive, results, args.format)
         except QueryError as error:
             note(f"patchlore: {error}")
             return 2
-        _write(archive, results, args.format, flat=args.flat)
     for text in results.notes:
         note(f"patchlore: {text}")
     if results.not_indexed and not results.notes:
@@ -141,6 +158,24 @@ def run_search(args: argparse.Namespace) -> int:
             " run 'patchlore index'."
         )
     return 0 if results.hits else 1
+
+
+def _print_entries(searcher: Searcher, query: str, args: argparse.Namespace) -> Results:
+    """Print --limit entries; each may stand for several mails, so more are looked for at first."""
+    limit = 2 * args.limit
+    while True:
+        results = searcher.search(query, limit=limit, sort=args.sort, snippets=False)
+        entries = fold(results.hits)
+        if not limit or len(entries) >= args.limit or len(results.hits) >= results.total:
+            break
+        limit *= 4
+    entries = entries[: args.limit] if args.limit else entries
+    searcher.add_snippets(query, [hit for hit, _ in entries])
+    style = Style()
+    for hit, folded in entries:
+        print_lines(_text_lines(hit, folded, style))
+    _note_shown(sum(1 + len(folded) for _, folded in entries), results.total)
+    return results
 
 
 def join_query(arguments: list[str]) -> str:
@@ -163,7 +198,7 @@ def _requote(argument: str) -> str:
     return f'"{argument}"'
 
 
-def _write(archive: Archive, results: Results, form: str, *, flat: bool) -> None:
+def _write(archive: Archive, results: Results, form: str) -> None:
     if form == "ids":
         # Different mails under one Message-ID are one line.
         print_lines(dict.fromkeys(_one_line(hit.message_id or hit.key) for hit in results.hits))
@@ -176,33 +211,36 @@ def _write(archive: Archive, results: Results, form: str, *, flat: bool) -> None
         for hit in results.hits:
             write_bytes(mboxrd(as_mail(archive, hit.message), hit.timestamp))
     else:
-        _write_text(results, flat=flat)
+        style = Style()
+        for hit in results.hits:
+            print_lines(_text_lines(hit, [], style))
+        _note_shown(len(results.hits), results.total)
 
 
-def _write_text(results: Results, *, flat: bool) -> None:
-    style = Style()
-    for hit, folded in fold(results.hits) if not flat else ((hit, []) for hit in results.hits):
-        print_lines(_text_lines(hit, folded, style))
-    shown = len(results.hits)
-    if shown < results.total:
-        note(f"{shown:,} of {results.total:,} messages; --limit 0 shows all.")
+def _note_shown(shown: int, total: int) -> None:
+    if shown < total:
+        note(f"{shown:,} of {total:,} messages; --limit 0 shows all.")
 
 
 def fold(hits: Sequence[Hit]) -> list[tuple[Hit, list[Hit]]]:
     """Return each hit with the other revisions of the same patch, folded into it.
 
-    Revisions have the same title and come from the same address; the first in
-    the order of HITS stands for all.
+    Revisions have one author, title and tree, and differ in their version; the
+    first in the order of HITS stands for all.  A resend stands by itself.
     """
-    groups: dict[object, tuple[Hit, list[Hit]]] = {}
+    entries: list[tuple[Hit, list[Hit]]] = []
+    groups: dict[object, list[tuple[Hit, list[Hit]]]] = {}
     for hit in hits:
-        is_revision = hit.version is not None and not hit.is_reply and hit.title_hash is not None
-        key: object = (hit.title_hash, hit.email) if is_revision else hit.message
-        if key in groups:
-            groups[key][1].append(hit)
+        known = groups.setdefault(hit.patch, []) if hit.patch is not None else []
+        for first, others in known:
+            if hit.version not in {first.version, *(other.version for other in others)}:
+                others.append(hit)
+                break
         else:
-            groups[key] = (hit, [])
-    return list(groups.values())
+            entry: tuple[Hit, list[Hit]] = (hit, [])
+            entries.append(entry)
+            known.append(entry)
+    return entries
 
 
 def _text_lines(hit: Hit, folded: Sequence[Hit], style: Style) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 
 from msgspec import Struct
 
+from patchlore.index.facets import Facets
 from patchlore.index.snippets import Snippet
 from patchlore.index.tables import Tables, json_list
 
@@ -30,8 +31,8 @@ class Hit(Struct, kw_only=True):
     is_patch: bool
     is_reply: bool
     version: int | None
-    #: The same for all revisions of a patch.
-    title_hash: int | None
+    #: The same for all revisions of a patch or a cover letter; None for other mails.
+    patch: tuple[object, ...] | None
     score: float | None = None
     snippet: Snippet | None = None
 
@@ -47,6 +48,9 @@ class Results(Struct, kw_only=True):
     total: int
     not_indexed: int = 0
     notes: list[str] = []
+    #: The query with another word in the place of one that finds nothing.
+    suggestion: str | None = None
+    facets: Facets | None = None
 
 
 class Hits(Tables):
@@ -90,7 +94,10 @@ class Hits(Tables):
             for row in self._archive.execute(
                 "SELECT id, key, message_id, timestamp, date_iso, subject, sender_name,"
                 " coalesce(nullif(sender_email, ''), sender_masked), is_patch, is_reply, version,"
-                " title_hash FROM mail"
+                " CASE WHEN has_tags AND NOT is_reply AND notice IS NULL AND title_hash IS NOT NULL"
+                " THEN title_hash END, author_name, author_email,"
+                " (SELECT group_concat(tree) FROM target_tree WHERE message = mail.id),"
+                " prefixes LIKE '% AUTOSEL %', is_cover FROM mail"
                 " WHERE id IN (SELECT value FROM json_each(?))",
                 (json_list(ids),),
             )
@@ -108,9 +115,16 @@ class Hits(Tables):
                 is_patch=bool(row[8]),
                 is_reply=bool(row[9]),
                 version=row[10],
-                title_hash=row[11],
+                patch=None if row[11] is None else _patch_key(*row[11:]),
                 score=None if scores is None else scores[id_],
             )
             for id_ in ids
             if (row := rows.get(id_)) is not None
         ]
+
+
+def _patch_key(
+    title: int, name: str, email: str, trees: str | None, autosel: int, cover: int
+) -> tuple[object, ...]:
+    """What revisions of a patch have in common; one for another tree is another patch."""
+    return (title, email or name, trees, autosel, cover)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from patchlore.index.document import decode_searched
 from patchlore.index.errors import DamagedIndex, QueryError
+from patchlore.index.facets import FacetCounter
 from patchlore.index.facts import Facts
 from patchlore.index.hits import Hit, Hits, Results
 from patchlore.index.people import People
@@ -17,6 +19,7 @@ from patchlore.index.query import (
     Either,
     Exact,
     Leaf,
+    Lines,
     Node,
     Not,
     Span,
@@ -24,7 +27,8 @@ from patchlore.index.query import (
     leaves,
     parse_query,
 )
-from patchlore.index.snippets import make_snippet
+from patchlore.index.regexes import RegexError
+from patchlore.index.snippets import find_snippet, make_snippet
 from patchlore.index.tables import FactError
 from patchlore.kb.store import Archive
 
@@ -37,6 +41,9 @@ _COLUMN = {"d": "timestamp", "dt": "timestamp", "rt": "coalesce(received, timest
 
 #: Up to this many candidates are checked one by one instead of fetching a whole span.
 _FEW = 2000
+
+#: Seconds that the regular expressions of one query may take.
+REGEX_SECONDS = 4.0
 
 
 class Searcher:
@@ -52,6 +59,7 @@ class Searcher:
         self._query = ""
         self._notes: list[str] = []
         self._no_index = False
+        self._seconds = 0.0
 
     def __enter__(self) -> Searcher:
         """Return the searcher itself."""
@@ -68,26 +76,42 @@ class Searcher:
             self._text = None
 
     def search(
-        self, query: str, *, limit: int = 0, sort: Sort = "date", snippets: bool = True
+        self,
+        query: str,
+        *,
+        limit: int = 0,
+        sort: Sort = "date",
+        snippets: bool = True,
+        facets: bool = False,
     ) -> Results:
         """Return what QUERY finds: LIMIT hits (0: all), the newest first or the best first.
 
-        Raises QueryError for a query that can't be understood.
+        With FACETS also how all that was found spreads over lists, years,
+        authors and kinds. Raises QueryError for a query that can't be understood.
         """
         tree = self._parse(query)
         ids = self._evaluate(tree)
         scores = self._scores(tree, ids) if sort == "rank" else None
         shown = self._reader.sort(ids, scores, limit)
         hits = self._reader.rows(shown, scores)
-        asks_words = any(isinstance(leaf, Text) and _is_text(leaf) for leaf in _all_leaves(tree))
-        if asks_words and snippets:
+        asks_words = any(_needs_index(leaf) for leaf in _all_leaves(tree))
+        if snippets:
             self._add_snippets(tree, hits)
         return Results(
             hits=hits,
             total=len(ids),
             not_indexed=self._not_indexed() if asks_words else 0,
             notes=self._notes,
+            suggestion=None if ids else self._suggestion(tree),
+            facets=FacetCounter(self._archive).count(ids) if facets else None,
         )
+
+    def add_snippets(self, query: str, hits: Sequence[Hit]) -> None:
+        """Give each of HITS the line that shows best why QUERY finds it, where words are asked for.
+
+        For those who choose among hits what they show.  Raises QueryError.
+        """
+        self._add_snippets(self._parse(query), hits)
 
     def find(self, query: str) -> set[int]:
         """Return the row ids of all messages that QUERY finds; raises QueryError."""
@@ -98,6 +122,7 @@ class Searcher:
     def _parse(self, query: str) -> Node:
         self._query = query
         self._notes = []
+        self._seconds = REGEX_SECONDS
         return parse_query(query, self._people.is_trailer)
 
     def _evaluate(self, node: Node) -> set[int]:
@@ -119,11 +144,14 @@ class Searcher:
     def _leaf(self, leaf: Leaf) -> set[int] | None:
         if isinstance(leaf, Span):
             return self._facts.where(*_span_condition(leaf))
+        if isinstance(leaf, Lines):
+            return self._lines(leaf)
         if isinstance(leaf, Exact):
             try:
                 return self._facts.look_up(leaf.prefix.name, leaf.value, leaf.quoted)
             except FactError as error:
                 raise self._error(leaf, error) from None
+        assert isinstance(leaf, Text)
         if not _is_text(leaf):
             assert leaf.prefix is not None
             return self._people.find(leaf.prefix.name, leaf.text, leaf.quoted)
@@ -135,6 +163,30 @@ class Searcher:
         except DamagedIndex as error:
             self._give_up(error)
             return set()
+
+    def _lines(self, leaf: Lines, within: Collection[int] | None = None) -> set[int]:
+        """The messages (of WITHIN, if given) with a line of a diff that matches."""
+        text = self._open_text()
+        if text is None:
+            return set()
+        prefix = leaf.prefix.name if leaf.prefix else None
+        start = time.monotonic()
+        try:
+            found = text.find_lines(prefix, leaf.regex, self._seconds, within)
+        except RegexError as error:
+            raise QueryError(self._query, leaf.place.start, leaf.place.end, str(error)) from None
+        except DamagedIndex as error:
+            self._give_up(error)
+            return set()
+        self._seconds = max(0.0, self._seconds - (time.monotonic() - start))
+        if found.looked_at < found.blocks:
+            share = 100 * found.looked_at // found.blocks
+            self._notes.append(
+                f"/{leaf.regex.text}/ was stopped after {REGEX_SECONDS:g} seconds: the newest"
+                f" {share} % of the diffs that come into question were looked at. Give it more"
+                " characters in a row, or narrow the search by another prefix."
+            )
+        return found.documents
 
     def _all(self, items: Iterable[Node]) -> set[int] | None:
         """What all of ITEMS match, the cheap and the selective first."""
@@ -151,6 +203,8 @@ class Searcher:
         for item in wanted:
             if isinstance(item, _Found):
                 messages: set[int] | None = item.messages
+            elif isinstance(item, Lines):
+                messages = self._lines(item, found)
             else:
                 messages = self._find(item)
             if messages is not None:
@@ -254,17 +308,40 @@ class Searcher:
             for message in ids
         }
 
-    def _add_snippets(self, tree: Node, hits: list[Hit]) -> None:
-        text = self._open_text()
+    def _suggestion(self, tree: Node) -> str | None:
+        """The query with a word of the archive in the place of one that finds nothing."""
+        for leaf in leaves(tree):
+            if not isinstance(leaf, Text):
+                continue
+            meant: tuple[str, str] | None = None
+            if not _is_text(leaf):
+                meant = self._people.suggest(leaf.text)
+            elif (text := self._open_text()) is not None:
+                meant = text.suggest(leaf.prefix.name if leaf.prefix else None, leaf.text)
+            if meant is None:
+                continue
+            written = self._query[leaf.place.start : leaf.place.end].lower()
+            place = leaf.place.start + written.rfind(meant[0])
+            if place >= leaf.place.start:
+                return self._query[:place] + meant[1] + self._query[place + len(meant[0]) :]
+        return None
+
+    def _add_snippets(self, tree: Node, hits: Sequence[Hit]) -> None:
+        asked = [leaf for leaf in leaves(tree) if isinstance(leaf, Text) and _is_text(leaf)]
+        lines = [leaf for leaf in leaves(tree) if isinstance(leaf, Lines)]
+        text = self._open_text() if (asked or lines) and hits else None
         if text is None:
             return
+        finders = [text.line_finder(leaf.prefix and leaf.prefix.name, leaf.regex) for leaf in lines]
         words: set[str] = set()
-        for leaf in leaves(tree):
-            if isinstance(leaf, Text) and _is_text(leaf) and _is_in_body(leaf):
+        for leaf in asked:
+            if _is_in_body(leaf):
                 words |= text.words_meant(leaf.text, leaf.quoted)
         for hit in hits:
             searched = decode_searched(self._archive.content(hit.message).facts)
-            hit.snippet = make_snippet(searched, words)
+            hit.snippet = make_snippet(searched, words, hit.subject or "")
+            for finder in finders if hit.snippet is None else ():
+                hit.snippet = hit.snippet or find_snippet(searched, *finder)
 
 
 class _Found(Struct):
@@ -298,6 +375,10 @@ def _is_text(leaf: Text) -> bool:
     return leaf.prefix is None or leaf.prefix.kind == "text"
 
 
+def _needs_index(leaf: Leaf) -> bool:
+    return isinstance(leaf, Lines) or (isinstance(leaf, Text) and _is_text(leaf))
+
+
 def _is_in_body(leaf: Text) -> bool:
     return leaf.prefix is None or leaf.prefix.name != "s"
 
@@ -318,6 +399,8 @@ def _cost(node: Node | _Found) -> int:
         return 0
     if isinstance(node, Text):
         return 2 if _is_text(node) else 1
+    if isinstance(node, Lines):
+        return 4
     return 3
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from msgspec import Struct
 
-from patchlore.index.document import Searched
+from patchlore.index.document import Searched, code_line
 from patchlore.index.words import word_spans
 from patchlore.ingest.message import (
     KIND_ADDED,
@@ -58,8 +58,12 @@ class Snippet(Struct, frozen=True):
     marks: tuple[tuple[int, int], ...] = ()
 
 
-def make_snippet(message: Message | Searched, words: Collection[str]) -> Snippet | None:
+def make_snippet(
+    message: Message | Searched, words: Collection[str], subject: str = ""
+) -> Snippet | None:
     """Return the best line of MESSAGE with one of WORDS, or None when no line has any.
+
+    Nor is a line shown when SUBJECT, which stands above it, has more of the words.
 
     A word with ``*`` at its end is the beginning of words. The author's own
     words win over the diff, that over quotations; then the line with more of
@@ -92,8 +96,32 @@ def make_snippet(message: Message | Searched, words: Collection[str]) -> Snippet
             break
     if best is None:
         return None
-    _, number, kind, line, marks = best
+    rank, number, kind, line, marks = best
+    titled = {
+        word
+        for word, _, _ in word_spans(subject[:2000])
+        if word in whole or (starts and word.startswith(starts))
+    }
+    if len(titled) > -rank[1]:
+        return None
     return _cut(line, number, kind, marks)
+
+
+def find_snippet(
+    message: Message | Searched,
+    kinds: str,
+    span: Callable[[str], tuple[int, int] | None],
+) -> Snippet | None:
+    """Return the first line of a diff, of one of KINDS, in which SPAN finds something."""
+    lines = zip(message.body.split("\n"), message.line_kinds, strict=False)
+    for number, (line, kind) in enumerate(lines, 1):
+        if kind in kinds:
+            text = code_line(line, kind)
+            found = span(text)
+            if found is not None:
+                shift = len(line) - len(text)
+                return _cut(line, number, kind, [(found[0] + shift, found[1] + shift)])
+    return None
 
 
 def _likely_lines(body: str, likely: re.Pattern[str]) -> Iterator[tuple[int, str]]:

@@ -53,6 +53,12 @@ class Row(Struct, kw_only=True):
         return self.sha is not None and len(self.sha) == _FULL
 
     @property
+    def author(self) -> str | None:
+        """Who wrote the patch: as the deciding event names them, else as the newest one does."""
+        named = [self.event, *reversed(self.events)]
+        return next((event.author for event in named if event.author), None)
+
+    @property
     def patch(self) -> Event | None:
         """The newest mail whose patch can be applied to the tree."""
         for event in reversed(self.events):

@@ -15,7 +15,6 @@ from patchlore.kb.errors import ArchiveError
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import Interval, newest_first, rank, tree_name
 
-
 #: In the folder of an archive: trees that this program doesn't know yet, in the
 #: form of kb/trees.toml; what it says goes before what is known here.
 OVERRIDE = "trees.toml"
@@ -132,9 +131,7 @@ def nearest(archive: Archive, tree: str, number: int = 3) -> list[str]:
     return [name for _, _, name in sorted(ranked)[:number]]
 
 
-def in_range(
-    trees: Trees, tree: str, newest: int, oldest: int, timestamp: int | None
-) -> bool:
+def in_range(trees: Trees, tree: str, newest: int, oldest: int, timestamp: int | None) -> bool:
     """Whether a tag ``AUTOSEL newest-oldest`` (as ranks) of a mail of that time means ``tree``.
 
     Its two ends, and the longterm trees between them that were maintained.
@@ -152,9 +149,7 @@ def in_range(
     return end is None or timestamp is None or timestamp <= end
 
 
-def trees_in_range(
-    trees: Trees, newest: int, oldest: int, timestamp: int | None
-) -> list[str]:
+def trees_in_range(trees: Trees, newest: int, oldest: int, timestamp: int | None) -> list[str]:
     """Return the trees that a tag ``AUTOSEL newest-oldest`` means, newest first."""
     ends = [_tree_of_rank(newest), _tree_of_rank(oldest)]
     between = [tree for tree in trees.longterm if in_range(trees, tree, newest, oldest, timestamp)]

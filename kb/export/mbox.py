@@ -56,7 +56,7 @@ def mboxrd(raw: bytes, timestamp: int | None, source: Source | None = None) -> b
 def _found_as(source: Source | None) -> bytes:
     if source is None:
         return b""
-    words = [] if source.fidelity == "exact" else [source.fidelity]
+    words: list[str] = [] if source.fidelity == "exact" else [source.fidelity]
     if source.format == "patchwork-mbox":
         words.append(source.format)
     if source.list and _LIST.fullmatch(source.list):

@@ -41,7 +41,7 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
             row.state,
             row.reason,
             row.subject,
-            event.author,
+            row.author,
             iso(event.timestamp),
             event.part,
             event.parts,

@@ -13,7 +13,8 @@ import sys
 
 import pytest
 
-from patchlore.cli import main
+from patchlore.cli import main, make_parser
+from patchlore.ingest.detect import format_names
 from tests.cli.conftest import BACKPORT, UPSTREAM, Run
 
 COMMANDS = "ingest parse pr prs commit show thread explain backports export stats check".split()
@@ -286,6 +287,64 @@ def test_help_shows_examples(command: str, capsys: pytest.CaptureFixture[str]) -
         main([command, "--help"])
     assert end.value.code == 0
     assert f"patchlore {command}" in capsys.readouterr().out.split("examples:")[1]
+
+
+def test_every_option_and_argument_is_explained() -> None:
+    """No command has a word in its --help without an explanation."""
+    (commands,) = (action for action in make_parser()._actions if isinstance(action.choices, dict))
+    assert isinstance(commands.choices, dict)
+    silent = [
+        (name, action.dest)
+        for name, parser in commands.choices.items()
+        for action in parser._actions
+        if not action.help
+    ]
+    assert silent == []
+
+
+@pytest.mark.parametrize("command", ["ingest", "parse"])
+def test_help_lists_the_formats(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """--format takes a name that nobody should have to look up elsewhere."""
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    out = "".join(capsys.readouterr().out.split())  # argparse breaks lines at hyphens
+    assert all(name in out for name in format_names())
+
+
+def test_an_empty_query_is_wrong_usage(run: Run) -> None:
+    """One plain sentence, no caret below nothing."""
+    for query in ("", "   "):
+        status, out, err = run("search", query)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert "give words or a prefix" in err
+
+
+def test_an_unknown_tree_is_named_with_the_nearest(run: Run) -> None:
+    """A typing mistake is no empty list."""
+    status, out, err = run("backports", "6.99")
+    assert (status, out) == (1, "")
+    assert err == "patchlore: the tree 6.99 is not known; the nearest are 6.19, 6.18, 6.17.\n"
+
+
+def test_a_list_for_machines_without_open_rows_says_what_widens_it(run: Run) -> None:
+    """ids and mbox leave closed rows out: that is said where nothing is left."""
+    err = run("backports", "5.10", "--format", "ids", "--author", "nobody").err
+    assert "--format ids takes needed, nominated, in-flight, queued: --state all widens it" in err
+    assert "widens" not in run("backports", "5.10", "--state", "queued").err
+
+
+@pytest.mark.parametrize("since", ["last friday", "2.weeks.ago", "20240102", "2024-01", "noon"])
+def test_since_takes_what_git_takes(run: Run, since: str) -> None:
+    """Dates of backports and prs are those of search."""
+    assert run("backports", "5.10", "--since", since).err.count("no date") == 0
+    assert run("prs", "--since", since).status in (0, 1)
+
+
+def test_since_of_nonsense_is_wrong_usage(run: Run) -> None:
+    """git takes any text for now; patchlore says that it is no date."""
+    status, _, err = run("prs", "--since", "whenever")
+    assert status == 2
+    assert "'whenever' is no date" in err
 
 
 def test_wrong_usage_is_status_2() -> None:

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from patchlore.index.dates import parse_date, parse_size_range, parse_time_range
+from patchlore.index.dates import parse_size_range, parse_time_range
+from patchlore.kb.dates import parse_span
 
 DAY = 86400
 NEW_YEAR = 1704067200  # 2024-01-01 00:00:00 UTC
@@ -56,7 +57,7 @@ def test_what_is_no_date_is_said(text: str) -> None:
 
 def test_seconds_since_1970_are_a_date() -> None:
     """Ten digits are a moment."""
-    assert parse_date("1704067200") == (NEW_YEAR, NEW_YEAR)
+    assert parse_span("1704067200") == (NEW_YEAR, NEW_YEAR)
 
 
 def test_sizes_have_units() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from patchlore.cli import main
 from patchlore.commands.search import join_query
+from patchlore.ingest.raw import Raw, Source
 from tests.index.letters import fill_archive, letters, mail, mid
 
 
@@ -41,6 +42,72 @@ def test_revisions_are_folded_unless_flat(
     assert "other revisions: v2 2024-01-01" in folded
     run(archive_path, "search", "--flat", "dfn:ring.c")
     assert mid(1) in capsys.readouterr().out
+
+
+def posted(number: int, subject: str, sender: str = "Bo <bo@example.org>") -> Raw:
+    """Return a patch that is sent by the hour."""
+    text = (
+        f"From: {sender}\nSubject: {subject}\nMessage-ID: <{number}@example.org>\n"
+        f"Date: Tue, 2 Jan 2024 {number:02}:00:00 +0000\n\nThe tail was copied too late.\n---\n"
+        "diff --git a/t.c b/t.c\nindex 5626abf..f719efd 100644\n--- a/t.c\n+++ b/t.c\n"
+        "@@ -1 +1 @@\n-one\n+two\n"
+    )
+    source = Source(path=f"/mail/{number}", format="rfc822", list="larch-devel")
+    return Raw(data=text.encode(), source=source)
+
+
+def test_only_revisions_are_folded(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not the same patch for a stable tree, a resend, a notice or somebody else's patch."""
+    mails = [
+        posted(1, "[PATCH] tick: copy the tail"),
+        posted(2, "[PATCH v2] tick: copy the tail"),
+        posted(3, "[PATCH RESEND v2] tick: copy the tail"),
+        posted(4, "[PATCH AUTOSEL 5.10] tick: copy the tail"),
+        posted(5, "[PATCH AUTOSEL 5.4] tick: copy the tail"),
+        posted(6, 'Patch "tick: copy the tail" has been added to the 5.10-stable tree'),
+        posted(7, "[PATCH v3] tick: copy the tail", "Cy <cy@example.org>"),
+    ]
+    fill_archive(tmp_path, mails)
+    assert run(tmp_path, "search", "l:larch") == 0
+    out = capsys.readouterr().out
+    assert out.count("@example.org") == 6
+    assert out.count("other revisions") == 1
+    assert "3@example.org\n            other revisions: v1 2024-01-02\n" in out
+
+
+def test_the_limit_counts_entries(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Eight revisions and two other patches are three entries."""
+    mails = [posted(n, f"[PATCH v{n}] tick: copy the tail") for n in range(3, 11)]
+    fill_archive(
+        tmp_path, [posted(1, "[PATCH] tick: end"), posted(2, "[PATCH] tick: begin"), *mails]
+    )
+    assert run(tmp_path, "search", "--limit", "3", "dfn:t.c") == 0
+    out, err = capsys.readouterr()
+    assert [line.strip() for line in out.splitlines() if "@" in line] == [
+        "10@example.org",
+        "2@example.org",
+        "1@example.org",
+    ]
+    assert "of 10 messages" not in err
+    run(tmp_path, "search", "--limit", "2", "dfn:t.c")
+    assert "9 of 10 messages" in capsys.readouterr().err
+
+
+def test_a_phrase_of_the_subject_needs_no_line(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line with one of three words would only mislead below a subject that has all."""
+    fill_archive(tmp_path, [posted(1, "[PATCH] tick: copy the long tail")])
+    assert run(tmp_path, "index") == 0
+    capsys.readouterr()
+    assert run(tmp_path, "search", '"copy the long tail"') == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert run(tmp_path, "search", "tail late") == 0
+    assert "The tail was copied too late." in capsys.readouterr().out
 
 
 def test_ids_are_one_a_line_newest_first(

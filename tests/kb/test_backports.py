@@ -396,6 +396,21 @@ def test_no_cell_is_a_formula(text: str) -> None:
     assert cell(None) == ""
 
 
+def test_csv_names_the_author_of_a_release(tmp_path: pathlib.Path) -> None:
+    """The release names no author, but the posting of the row does."""
+    dropped = message(
+        "drop@example.org",
+        is_reply=True,
+        references=["posting-1@example.org"],
+        in_reply_to="posting-1@example.org",
+        timestamp=NOON + 9 * DAY,
+        notification=Notification(kind="dropped", tree="5.10.y"),
+    )
+    data, _ = export(tmp_path, "csv", posting(1, author=BO), dropped)
+    (row,) = csv.DictReader(io.StringIO(data.decode()))
+    assert (row["state"], row["author"]) == ("dropped", "Bo Tern")
+
+
 def test_ids_are_full_commits(tmp_path: pathlib.Path) -> None:
     """One commit of 40 digits a line; what is abbreviated for good is told."""
     data, notes = export(tmp_path, "ids", posting(1), posting(2, "abcdef012345"))
