@@ -12,7 +12,15 @@ from msgspec import Struct
 from patchlore.ingest.errors import IngestError
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.raw import Fidelity, Raw
-from patchlore.ingest.sources import cve_records, marc, mhonarc, openwall, pipermail
+from patchlore.ingest.sources import (
+    bugzilla,
+    bugzilla_html,
+    cve_records,
+    marc,
+    mhonarc,
+    openwall,
+    pipermail,
+)
 from patchlore.ingest.sources.git_patches import looks_like_patch
 from patchlore.ingest.sources.items import Problem
 from patchlore.ingest.sources.mail_file import (
@@ -135,6 +143,13 @@ FORMATS: tuple[Format, ...] = (
         fidelity="masked",
         read=mhonarc.read_mhonarc,
     ),
+    Format(
+        name="bugzilla-html",
+        looks_like=bugzilla_html.looks_like_bugzilla_html,
+        fidelity="rewritten",
+        split=bugzilla.split_bugzilla_html,
+        read=bugzilla.read_bugzilla,
+    ),
     Format(name="index-page", looks_like=_is_index_page, split=_no_mail),
     Format(name="html", looks_like=is_html, split=_unknown_page),
     Format(
@@ -143,6 +158,20 @@ FORMATS: tuple[Format, ...] = (
         fidelity="flattened",
         split=split_patchwork_text,
         read=read_patchwork_text,
+    ),
+    Format(
+        name="bugzilla-xml",
+        looks_like=bugzilla.looks_like_bugzilla_xml,
+        fidelity="rewritten",
+        split=bugzilla.split_bugzilla_xml,
+        read=bugzilla.read_bugzilla,
+    ),
+    Format(
+        name="bugzilla-json",
+        looks_like=bugzilla.looks_like_bugzilla_json,
+        fidelity="rewritten",
+        split=bugzilla.split_bugzilla_json,
+        read=bugzilla.read_bugzilla,
     ),
     Format(
         name="cve-json",

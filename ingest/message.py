@@ -10,6 +10,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from patchlore.ingest.bug import Bug
 from patchlore.ingest.errors import Defect
 from patchlore.ingest.raw import Source
 from patchlore.ingest.robot import BotCommand, Robot
@@ -395,6 +396,7 @@ class Message(Struct, kw_only=True):
     compilers: list[Compiler] = []
     tables: list[Table] = []
     cve_record: CveRecord | None = None
+    bug: Bug | None = None
     dep3: dict[str, str] | None = None
     recovered_headers: dict[str, str] | None = None
     evidence: list[Evidence] = []

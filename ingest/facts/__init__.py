@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from patchlore.ingest.facts import (
     applied,
+    bug_records,
     bugs,
     commands,
     compilers,
@@ -36,6 +37,7 @@ FINDERS: tuple[Callable[[Context], None], ...] = (
     stable_notes.find,
     upstream.find,
     bugs.find,
+    bug_records.find,
     cves.find,
     cve_records.find,
     dependencies.find,
