@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import warnings
 from typing import TYPE_CHECKING
@@ -100,9 +101,31 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
+_HIDDEN_ADDRESS = re.compile(
+    r"<(?:a|span)\s[^<>]{0,300}?data-cfemail=\"([0-9a-f]{4,400})\"[^<>]{0,100}>[^<>]{0,60}</(?:a|span)>"
+)
+
+
+def _addresses_shown(text: str) -> str:
+    """TEXT with the addresses that Cloudflare hides (``[email protected]``) in their places.
+
+    The first octet of what stands in hexadecimal was put on all others by XOR.
+    """
+    if "data-cfemail" not in text:
+        return text
+
+    def shown(match: re.Match[str]) -> str:
+        octets = bytes.fromhex(match[1][: len(match[1]) & ~1])
+        return html.escape(
+            bytes(octet ^ octets[0] for octet in octets[1:]).decode("utf-8", "replace")
+        )
+
+    return _HIDDEN_ADDRESS.sub(shown, text)
+
+
 def html_of(raw: Raw) -> tuple[str, list[Defect]]:
     """The text of an HTML page, and a defect when the page is too large and was cut."""
-    text = decode_page(raw.data)
+    text = _addresses_shown(decode_page(raw.data))
     cut = text[:HTML_LIMIT]
     if cut.count("<") > TAG_LIMIT:
         cut = "<".join(cut.split("<", TAG_LIMIT)[:-1])
@@ -124,14 +147,45 @@ _BREAK = re.compile(r"<br\s{0,4}/?>", re.I)
 _BLOCK = re.compile(r"(</(?:p|div|li|ul|tr|h[1-6]|dd|dt|blockquote)>|<(?:hr|li|p)\b)", re.I)
 
 
-def broken_lines(html: str, *, blocks: bool = False) -> str:
-    """HTML with a line end for each ``<br>``, and with BLOCKS at the borders of blocks.
+def broken_lines(markup: str, *, blocks: bool = False) -> str:
+    """MARKUP with a line end for each ``<br>``, and with BLOCKS at the borders of blocks.
 
     Done in the source, since changing a tree of many tags takes time that is
     quadratic in their number.
     """
-    html = _BREAK.sub("\n", html)
-    return _BLOCK.sub(r"\n\1", html) if blocks else html
+    markup = _BREAK.sub("\n", markup)
+    return _BLOCK.sub(r"\n\1", markup) if blocks else markup
+
+
+_TAG = re.compile(r"<[^<>]{0,4000}>")
+
+
+def plain_text(markup: str) -> str:
+    """The text of MARKUP in which every ``<`` begins a tag or is escaped.
+
+    For what a program wrote line by line (a diff with a tag a line may have
+    ten thousands of them); a tree would cost a hundred times as much.
+    """
+    return html.unescape(_TAG.sub("", markup)).replace("\x00", "\ufffd")
+
+
+_HREF = re.compile(r"\bhref=[\"']?([^\"'<>\s]{1,2000})", re.I)
+
+
+def link_labelled(markup: str, label: str, start: int = 0) -> tuple[str, int] | None:
+    """The target of the first link in MARKUP whose text begins with LABEL, and where LABEL stands.
+
+    Public-inbox and others write links without quotes and with line ends in
+    their tags (``<a\\nhref="../lamp-1@example.org/">permalink</a>``).
+    """
+    at = markup.find(f">{label}", start)
+    while at >= 0:
+        begin = markup.rfind("<", max(at - 3000, 0), at)
+        found = _HREF.search(markup, begin, at) if begin >= 0 else None
+        if found is not None and markup[begin + 1 : begin + 2] in "aA":
+            return html.unescape(found[1]), at + 1
+        at = markup.find(f">{label}", at + 1)
+    return None
 
 
 def text_of(tag: PageElement | None) -> str:

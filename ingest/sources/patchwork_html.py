@@ -18,12 +18,11 @@ from urllib.parse import unquote
 
 from patchlore.ingest.raw import Fidelity, Raw, Source
 from patchlore.ingest.sources.items import Problem
-from patchlore.ingest.sources.page import HTML_LIMIT, decode_page, is_html, one_line
+from patchlore.ingest.sources.page import HTML_LIMIT, decode_page, is_html, one_line, plain_text
 from patchlore.ingest.sources.window import Window
 
 _META = re.compile(rb"<table[^<>]{0,200} class=\"?patch-?meta\b")
 _LIST = re.compile(rb"<table[^<>]{0,300} class=\"?[^\">]{0,80}\bpatch-?list\b")
-_TAG = re.compile(r"<[^<>]{0,4000}>")
 _HEADING = re.compile(r"<h1[^<>]{0,100}>", re.I)
 _TABLE = re.compile(r"<table[^<>]{0,200} class=\"?patch-?meta\b[^<>]{0,200}>", re.I)
 _SUBMISSION_ID = re.compile(r"data-submission-id=\"?(\d{1,18})|/patch/(\d{1,18})/(?:mbox|raw)/")
@@ -90,7 +89,7 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], Fidelity]]:
     heading = _HEADING.search(text)
     if heading is not None:
         stop = _end(text, "</h1", heading.end(), heading.end())
-        main["name"] = one_line(_plain(text[heading.end() : stop][:2000]))
+        main["name"] = one_line(plain_text(text[heading.end() : stop][:2000]))
     number = _SUBMISSION_ID.search(text)
     if number is not None:
         main["id"] = int(number[1] or number[2])
@@ -114,11 +113,6 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], Fidelity]]:
         yield comment, "rewritten"
 
 
-def _plain(markup: str) -> str:
-    """The text of MARKUP."""
-    return html.unescape(_TAG.sub("", markup))
-
-
 def _end(text: str, mark: str, start: int, otherwise: int) -> int:
     found = text.find(mark, start)
     return found if found >= 0 else otherwise
@@ -129,7 +123,7 @@ def _content(text: str, start: int) -> str:
     begin = _CONTENT.search(text, start)
     if begin is None:
         return ""
-    shown = _plain(text[begin.end() : _end(text, "</pre", begin.end(), len(text))])
+    shown = plain_text(text[begin.end() : _end(text, "</pre", begin.end(), len(text))])
     # The page's own line end; a last line of the diff may be a blank and nothing else.
     return _PAGE_END.sub("", shown)
 
@@ -140,12 +134,12 @@ def _meta(table: str) -> dict[str, Any]:
     hidden = _HEADERS.search(table)
     if hidden is not None:
         stop = _end(table, "</pre", hidden.end(), len(table))
-        value["headers"] = _plain(table[hidden.end() : stop])
+        value["headers"] = plain_text(table[hidden.end() : stop])
         table = table[: hidden.start()] + table[stop:]
     for row in table.split("<th")[1:200]:
         label, _, cell = row.partition("</th")
-        label = one_line(_plain("<th" + label)).rstrip(":").lower()
-        shown = one_line(_plain("</th" + cell))
+        label = one_line(plain_text("<th" + label)).rstrip(":").lower()
+        shown = one_line(plain_text("</th" + cell))
         if label == "message id":
             value["msgid"] = (shown.split() or [""])[0].strip("<>")
         elif label == "state":
@@ -158,7 +152,9 @@ def _meta(table: str) -> dict[str, Any]:
             value["delegate"] = {"username": shown}
         elif label == "series":
             number = _SERIES.search(cell)
-            name = one_line(_plain(cell.partition("<a")[2].partition(">")[2].partition("</a")[0]))
+            name = one_line(
+                plain_text(cell.partition("<a")[2].partition(">")[2].partition("</a")[0])
+            )
             if number is not None:
                 value["series"] = [{"id": int(number[1]), "name": name}]
         elif label == "related":
@@ -185,9 +181,9 @@ def _checks(text: str, start: int) -> list[dict[str, Any]]:
         link = _LINK.search(cells[2])
         checks.append(
             {
-                "context": one_line(_plain(cells[0])),
-                "state": one_line(_plain(cells[1])),
-                "description": one_line(_plain(cells[2])),
+                "context": one_line(plain_text(cells[0])),
+                "state": one_line(plain_text(cells[1])),
+                "description": one_line(plain_text(cells[2])),
                 "target_url": html.unescape(link[1]) if link is not None else None,
             }
         )
@@ -198,10 +194,10 @@ def _comment(block: str) -> dict[str, Any]:
     """A block of text below its line with name and date."""
     begin = _CONTENT.search(block)
     meta = block[: begin.start()] if begin is not None else block
-    name = one_line(_plain(meta.partition("<a ")[2].partition(">")[2].partition("</a")[0]))
+    name = one_line(plain_text(meta.partition("<a ")[2].partition(">")[2].partition("</a")[0]))
     return {
         "submitter": {"name": name},
-        "date": _date(_plain(meta)) or "",
+        "date": _date(plain_text(meta)) or "",
         "content": _content(block, 0),
     }
 
@@ -233,10 +229,10 @@ def _listed(text: str) -> Iterator[dict[str, Any]]:
             continue
         at, cell, identifier = named[0]
         number = re.search(r"patch-(?:row|name):(\d{1,18})", row[:1000])
-        value: dict[str, Any] = {"msgid": identifier, "name": one_line(_plain(cell))}
+        value: dict[str, Any] = {"msgid": identifier, "name": one_line(plain_text(cell))}
         if number is not None:
             value["id"] = int(number[1])
-        rest = [one_line(_plain(other)) for other in cells[at + 1 :]]
+        rest = [one_line(plain_text(other)) for other in cells[at + 1 :]]
         dated = [place for place, shown in enumerate(rest) if _ISO_DATE.fullmatch(shown)]
         series = _SERIES.search("".join(cells[at + 1 : at + 2]))
         if series is not None:
