@@ -5,7 +5,7 @@ PYTHON ?= python3
 READY = $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: all demo test lint bench clean
+.PHONY: all demo test lint bench fuzz clean
 
 all: test
 
@@ -27,6 +27,11 @@ lint: $(READY)
 
 bench: $(READY)
 	$(VENV)/bin/python bench/ingest.py
+
+# Every public parser under atheris, one after the other: make fuzz SECONDS=60
+fuzz: $(READY)
+	$(VENV)/bin/pip install -q --group fuzz
+	$(VENV)/bin/python fuzz/run --seconds $(or $(SECONDS),60)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info
