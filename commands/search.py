@@ -16,6 +16,7 @@ from patchlore.commands.common import (
     archive_path,
     note,
     open_archive,
+    print_json,
     print_json_lines,
     print_lines,
     write_bytes,
@@ -92,6 +93,11 @@ def add_parsers(subparsers: Subparsers) -> None:
         "--json", action="store_const", const="json", dest="format", help="as --format json"
     )
     parser.add_argument(
+        "--facets",
+        action="store_true",
+        help="instead of mails, how many were found by list, year, author and kind",
+    )
+    parser.add_argument(
         "query", nargs="+", metavar="QUERY", help="words and prefixes; all of them must be found"
     )
     parser.set_defaults(run=run_search)
@@ -141,7 +147,9 @@ def run_search(args: argparse.Namespace) -> int:
         return 2
     with open_archive(args) as archive, Searcher(archive) as searcher:
         try:
-            if args.format == "text" and not args.flat:
+            if args.facets:
+                results = _print_facets(searcher, query, args)
+            elif args.format == "text" and not args.flat:
                 results = _print_entries(searcher, query, args)
             else:
                 wanted = args.format in ("text", "json")
@@ -157,7 +165,37 @@ def run_search(args: argparse.Namespace) -> int:
             f"patchlore: the words of {results.not_indexed:,} messages are not indexed yet:"
             " run 'patchlore index'."
         )
-    return 0 if results.hits else 1
+    if results.suggestion is not None:
+        from patchlore.kb.text import printable
+
+        note(f"patchlore: nothing is found. Did you mean: {printable(results.suggestion)}")
+    return 0 if results.total else 1
+
+
+def _print_facets(searcher: Searcher, query: str, args: argparse.Namespace) -> Results:
+    """Print how what was found spreads over lists, years, authors and kinds."""
+    from patchlore.kb.text import count, printable
+
+    results = searcher.search(query, limit=1, snippets=False, facets=True)
+    facets = results.facets
+    assert facets is not None
+    if args.format == "json":
+        print_json(facets)
+        return results
+    style = Style()
+    print_lines([style.head(count(facets.total, "message"))])
+    for name, counts in (
+        ("list", facets.lists),
+        ("year", facets.years),
+        ("author", facets.authors),
+        ("kind", facets.kinds),
+    ):
+        if counts:
+            print_lines(["", style.head(name)])
+            print_lines(f"  {one.messages:>9,}  {printable(one.value)}" for one in counts)
+        if name == "author" and facets.more_authors:
+            print_lines([f"             and {facets.more_authors:,} more"])
+    return results
 
 
 def _print_entries(searcher: Searcher, query: str, args: argparse.Namespace) -> Results:
@@ -191,6 +229,8 @@ def join_query(arguments: list[str]) -> str:
 
 def _requote(argument: str) -> str:
     if '"' in argument or "(" in argument or not any(char.isspace() for char in argument):
+        return argument
+    if re.fullmatch(r"-?(?:\w+:)?/.*/i?", argument):  # a regular expression may have blanks
         return argument
     head, colon, tail = argument.partition(":")
     if colon and head and not any(char.isspace() for char in head):

@@ -8,13 +8,14 @@ import pathlib
 import sqlite3
 from collections.abc import Iterator
 
+from patchlore.index.diff_lines import DiffLines
 from patchlore.index.engine import CODE_FIELDS, PROSE_FIELDS
 from patchlore.index.errors import DamagedIndex, IndexingError
 from patchlore.index.fts import FtsTable
 from patchlore.index.vocabulary import Vocabulary
 
 #: Changes whenever the same mails would be indexed in another way.
-INDEX_VERSION = 1
+INDEX_VERSION = 2
 
 FOLDER = "index"
 FILE_NAME = "words.sqlite"
@@ -27,7 +28,7 @@ class IndexDatabase:
 
     Holds how far the index is (``revision``: that of the last message in it;
     ``batch``: how many batches were written), the vocabulary, the table
-    ``code`` and, when the engine is sqlite, the table ``prose``.
+    ``code``, the lines of diffs and, when the engine is sqlite, the table ``prose``.
     """
 
     def __init__(self, path: pathlib.Path, *, write: bool = False) -> None:
@@ -53,6 +54,7 @@ class IndexDatabase:
             raise
         self.code = FtsTable(self.connection, "code", CODE_FIELDS)
         self.prose = FtsTable(self.connection, "prose", PROSE_FIELDS)
+        self.lines = DiffLines(self.connection)
         self.vocabulary = Vocabulary(self.connection)
 
     @staticmethod
@@ -79,6 +81,7 @@ class IndexDatabase:
             FtsTable(connection, "code", CODE_FIELDS).create()
             if engine == "sqlite":
                 FtsTable(connection, "prose", PROSE_FIELDS).create()
+            DiffLines(connection).create()
             Vocabulary(connection).create()
             connection.execute(f"PRAGMA user_version = {INDEX_VERSION}")
             connection.execute("COMMIT")

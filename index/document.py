@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct, field
 
 from patchlore.index.engine import Document
+from patchlore.index.functions import function_name
 from patchlore.index.words import BREAK, message_id_words, words, words_with_breaks
 from patchlore.ingest.message import (
     KIND_ADDED,
@@ -26,7 +27,7 @@ from patchlore.ingest.message import (
 )
 
 # Lines of a diff by field.
-_CODE = {KIND_ADDED: "dfb", KIND_REMOVED: "dfa", KIND_CONTEXT: "dfctx", KIND_HUNK: "dfhh"}
+CODE_KINDS = {KIND_ADDED: "dfb", KIND_REMOVED: "dfa", KIND_CONTEXT: "dfctx", KIND_HUNK: "dfhh"}
 _SKIPPED = frozenset((KIND_BINARY, KIND_CUT))
 _QUOTED = frozenset((KIND_QUOTED, KIND_FOREIGN))
 
@@ -69,8 +70,10 @@ def make_document(number: int, message: Message | Searched) -> Document:
         "head": _head(message),
         "dfn": words_with_breaks("\n".join(_paths(message))),
     }
-    for name in _CODE.values():
+    for name in CODE_KINDS.values():
         fields[name] = words_with_breaks(texts[name])
+    names = map(function_name, dict.fromkeys(texts["dfhh"].split("\n")))
+    fields["fn"] = words_with_breaks("\n".join(name for name in names if name))
     return Document(number, fields)
 
 
@@ -78,12 +81,12 @@ def _texts(message: Message | Searched) -> dict[str, str]:
     """The text of each field; a line end stands where no phrase may go on."""
     own: list[str] = []
     quoted: list[str] = []
-    code: dict[str, list[str]] = {name: [] for name in _CODE.values()}
+    code: dict[str, list[str]] = {name: [] for name in CODE_KINDS.values()}
     last: list[str] | None = None
     for line, kind in zip(message.body.split("\n"), message.line_kinds, strict=False):
-        name = _CODE.get(kind)
+        name = CODE_KINDS.get(kind)
         if name is not None:
-            code[name].append(_code_line(line, kind))
+            code[name].append(code_line(line, kind))
             last = None
             continue
         if kind in _SKIPPED:
@@ -108,7 +111,8 @@ def _texts(message: Message | Searched) -> dict[str, str]:
     return texts
 
 
-def _code_line(line: str, kind: str) -> str:
+def code_line(line: str, kind: str) -> str:
+    """The text of a LINE of a diff without its sign, or behind the second ``@@``."""
     if kind == KIND_HUNK:
         ranges = _hunk_ranges(line)
         return line[ranges.end() :] if ranges else ""

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 #: Fields of prose and fields of code; an engine may hold both (sqlite) or only prose.
 PROSE_FIELDS = ("subject", "own")
-CODE_FIELDS = ("head", "quoted", "dfn", "dfa", "dfb", "dfctx", "dfhh")
+CODE_FIELDS = ("head", "quoted", "dfn", "dfa", "dfb", "dfctx", "dfhh", "fn")
 FIELDS = (*PROSE_FIELDS, *CODE_FIELDS)
 
 

@@ -124,6 +124,7 @@ def _index_new(
                     if progress is not None and done % 64 == 0:
                         progress(done, total)
                 database.vocabulary.flush()
+                database.lines.flush()
                 writer.commit(database.batch + 1)
                 database.save_state(batch[-1][1], database.batch + 1)
             gc.collect()
@@ -151,6 +152,7 @@ def _add(database: IndexDatabase, writer: EngineWriter, message: int, content: C
     searched = decode_searched(content.facts)
     document = make_document(message + generation * GENERATION, searched)
     database.code.add(document)
+    database.lines.add(document.number, searched)
     writer.add(document)
     for words in document.fields.values():
         database.vocabulary.add(words)

@@ -67,6 +67,23 @@ class People(Tables):
             found = ids if found is None else found & ids
         return found or set()
 
+    def suggest(self, text: str) -> tuple[str, str] | None:
+        """A word of TEXT that nobody has in the name or address, and the one that was meant."""
+        from patchlore.index.suggestions import near_names
+
+        known: set[str] | None = None
+        for word in words(text):
+            if len(word) < 4:
+                continue
+            if known is None:
+                rows = self._archive.execute("SELECT DISTINCT name, email FROM person")
+                known = {part for name, email in rows for part in words(f"{name} {email}")}
+            if word not in known:
+                near = near_names(word, known)
+                if near is not None:
+                    return word, near
+        return None
+
     def _with_address(self, text: str) -> list[object]:
         """The people whose address TEXT is."""
         if not _ADDRESS.fullmatch(text):

@@ -26,6 +26,9 @@ class Prefix(Struct, frozen=True):
     either: bool = False
 
 
+#: Those that take a regular expression over lines: ``dfb:/k[mz]alloc\\(/``.
+CODE_PREFIXES = ("dfa", "dfb", "dfctx", "dfhh", "fn")
+
 IS_CHOICES = (
     "patch", "cover", "reply", "pull", "report", "autosel", "backport", "revert", "notice",
     "malformed", "applicable",
@@ -50,11 +53,11 @@ _ALL = (
     Prefix("nq", "text", "what the author wrote: prose and diff, not quoted text"),
     Prefix("q", "text", "quoted text"),
     Prefix("bs", "text", "subject and body"),
-    Prefix("dfa", "text", "removed lines of a diff"),
-    Prefix("dfb", "text", "added lines of a diff"),
-    Prefix("dfctx", "text", "context lines of a diff"),
-    Prefix("dfhh", "text", "hunk headers"),
-    Prefix("fn", "text", "function named by a hunk header"),
+    Prefix("dfa", "text", "removed lines of a diff; dfa:/regex/"),
+    Prefix("dfb", "text", "added lines of a diff; dfb:/regex/"),
+    Prefix("dfctx", "text", "context lines of a diff; dfctx:/regex/"),
+    Prefix("dfhh", "text", "hunk headers; dfhh:/regex/"),
+    Prefix("fn", "text", "function of a hunk header, its whole name or a part; fn:/regex/"),
     Prefix("dfn", "exact", "file of a diff: a path, or words of it"),
     Prefix("n", "exact", "name of an attachment"),
     Prefix("f", "people", "From"),

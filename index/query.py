@@ -16,7 +16,14 @@ from msgspec import Struct
 
 from patchlore.index.dates import parse_size_range, parse_time_range
 from patchlore.index.errors import QueryError
-from patchlore.index.prefixes import Prefix, find_prefix, nearest_prefix, trailer_prefix
+from patchlore.index.prefixes import (
+    CODE_PREFIXES,
+    Prefix,
+    find_prefix,
+    nearest_prefix,
+    trailer_prefix,
+)
+from patchlore.index.regexes import Regex, RegexError, parse_regex
 
 if TYPE_CHECKING:
     from lark import Lark, Token
@@ -59,6 +66,14 @@ class Span(Struct, frozen=True):
     place: Place
 
 
+class Lines(Struct, frozen=True):
+    """A regular expression over lines of diffs; ``prefix`` is None for lines of any kind."""
+
+    regex: Regex
+    prefix: Prefix | None
+    place: Place
+
+
 class All(Struct, frozen=True):
     """Everything that all of ``items`` match."""
 
@@ -77,8 +92,8 @@ class Not(Struct, frozen=True):
     item: Node
 
 
-Node = Text | Exact | Span | All | Either | Not
-Leaf = Text | Exact | Span
+Node = Text | Exact | Span | Lines | All | Either | Not
+Leaf = Text | Exact | Span | Lines
 
 
 def parse_query(text: str, is_trailer: Callable[[str], bool] = lambda name: False) -> Node:
@@ -97,7 +112,7 @@ def parse_query(text: str, is_trailer: Callable[[str], bool] = lambda name: Fals
 
 
 def leaves(node: Node) -> Iterator[Leaf]:
-    """Yield each Text, Exact and Span of a tree that is not negated, in order."""
+    """Yield each leaf of a tree that is not negated, in order."""
     if isinstance(node, (All, Either)):
         for item in node.items:
             yield from leaves(item)
@@ -108,7 +123,7 @@ def leaves(node: Node) -> Iterator[Leaf]:
 # -- from text to a tree of lark's --------------------------------------------------
 
 _OPERATORS = ("_AND", "_OR", "_NOT")
-_VALUES = ("WORD", "PHRASE")
+_VALUES = ("WORD", "PHRASE", "REGEX")
 
 
 @lru_cache(maxsize=1)
@@ -212,6 +227,8 @@ class _Builder:
             return Not(self.build(children[0], prefix))
         if kind == "group":
             return self._group([self.build(child, prefix) for child in children])
+        if kind == "lines":
+            return self._lines(children[0], prefix)
         if len(children) == 2:
             prefix = self._prefix(children[0])
         if kind == "bracketed":
@@ -270,6 +287,22 @@ class _Builder:
         except ValueError as error:
             start = _place(token).start
             raise QueryError(self.query, start, place.end, str(error)) from None
+
+    def _lines(self, token: Token, prefix: Prefix | None) -> Node:
+        name, colon, _ = token.value.partition(":/")
+        start = len(name) + 1 if colon and name.isalpha() else 0
+        if start:
+            prefix = find_prefix(name)
+        elif prefix is not None and prefix.name not in CODE_PREFIXES:
+            return self._leaf([token], prefix, quoted=False)  # "s:(/proc/)"
+        ignore_case = token.value.endswith("i")
+        text = token.value[start + 1 : -2 if ignore_case else -1]
+        try:
+            regex = parse_regex(text.replace("\\/", "/"), ignore_case)
+        except RegexError as error:
+            place = _place(token).start + start + 1 + error.place
+            raise QueryError(self.query, place, place + 1, str(error)) from None
+        return Lines(regex, prefix, _place(token))
 
     def _checked(self, value: str, prefix: Prefix) -> str:
         if prefix.choices:

@@ -332,7 +332,10 @@ class Searcher:
         text = self._open_text() if (asked or lines) and hits else None
         if text is None:
             return
-        finders = [text.line_finder(leaf.prefix and leaf.prefix.name, leaf.regex) for leaf in lines]
+        finders = [
+            text.line_finder(leaf.prefix.name if leaf.prefix else None, leaf.regex)
+            for leaf in lines
+        ]
         words: set[str] = set()
         for leaf in asked:
             if _is_in_body(leaf):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
+from patchlore.index.automaton import Automaton
 from patchlore.index.database import FOLDER, IndexDatabase, database_path
+from patchlore.index.diff_lines import KINDS, Found
 from patchlore.index.engine import (
     CODE_FIELDS,
     FIELDS,
@@ -15,15 +17,17 @@ from patchlore.index.engine import (
     Pattern,
     Phrase,
 )
+from patchlore.index.functions import function_name
 from patchlore.index.indexing import GENERATION, WHOOSH_FOLDER
 from patchlore.index.patterns import Chunk, chunks
+from patchlore.index.regexes import Regex
 from patchlore.index.sqlite_engine import SqliteEngine
 
 _DIFF = ("dfn", "dfa", "dfb", "dfctx", "dfhh")
 
 #: The fields of each prefix, None for a bare word.
 FIELDS_OF: dict[str | None, tuple[str, ...]] = {
-    None: FIELDS,
+    None: tuple(field for field in FIELDS if field != "fn"),
     "s": ("subject",),
     "b": ("own", "quoted", *_DIFF),
     "nq": ("own", *_DIFF),
@@ -33,7 +37,7 @@ FIELDS_OF: dict[str | None, tuple[str, ...]] = {
     "dfb": ("dfb",),
     "dfctx": ("dfctx",),
     "dfhh": ("dfhh",),
-    "fn": ("dfhh",),
+    "fn": ("fn",),
 }
 
 #: How much a word counts where it stands, for ranking: the title and the
@@ -44,6 +48,7 @@ WEIGHTS = {
     "head": 2.0,
     "dfn": 2.0,
     "dfhh": 1.5,
+    "fn": 1.5,
     "dfb": 1.0,
     "dfa": 0.8,
     "quoted": 0.4,
@@ -87,6 +92,39 @@ class TextSearch:
                 break
         return found
 
+    def find_lines(
+        self,
+        prefix: str | None,
+        regex: Regex,
+        seconds: float,
+        within: Collection[int] | None = None,
+    ) -> Found:
+        """The messages (of WITHIN, if given) with a line of a diff that matches REGEX.
+
+        Raises RegexError when REGEX is too large.
+        """
+        numbers = None if within is None else {self._number(message) for message in within}
+        with self._database.guarded():
+            found = self._database.lines.find(prefix, regex, seconds, numbers)
+        found.documents = self._messages(found.documents)
+        return found
+
+    def line_finder(
+        self, prefix: str | None, regex: Regex
+    ) -> tuple[str, Callable[[str], tuple[int, int] | None]]:
+        """The kinds of lines that PREFIX means, and what finds a match in one of them."""
+        span = Automaton(regex).span
+        if prefix != "fn":
+            return KINDS[prefix], span
+
+        def span_of_name(header: str) -> tuple[int, int] | None:
+            name = function_name(header) or ""
+            found = span(name)
+            start = header.find(name)
+            return found and (found[0] + start, found[1] + start)
+
+        return KINDS[prefix], span_of_name
+
     def rank(
         self, asked: Sequence[tuple[str | None, str, bool]], wanted: Collection[int]
     ) -> dict[int, float]:
@@ -107,6 +145,16 @@ class TextSearch:
                     message = number % GENERATION
                     scores[message] = scores.get(message, 0.0) + score
         return scores
+
+    def suggest(self, prefix: str | None, text: str) -> tuple[str, str] | None:
+        """A word of TEXT that finds nothing under PREFIX, and what was probably meant by it."""
+        from patchlore.index.suggestions import suggest
+
+        def count(word: str) -> int:
+            return len(self.find(prefix, word, quoted=False) or ())
+
+        with self._database.guarded():
+            return suggest(self._database.connection, text, count)
 
     def words_meant(self, text: str, quoted: bool) -> set[str]:
         """All words that TEXT stands for, to mark them where they are shown."""
@@ -165,7 +213,13 @@ class TextSearch:
                 found |= in_code
             # An identifier is found by its parts too, where the part is no word
             # of its own: "mmsg" means vector_mmsg_rx, "mmap" does not mean mmap_sem.
-            if not found and len(chunk.words) == 1 and not chunk.open_end and not quoted:
+            # The names of functions, which lore does not know, always are.
+            if (
+                (prefix == "fn" or not found)
+                and len(chunk.words) == 1
+                and not chunk.open_end
+                and not quoted
+            ):
                 identifiers = self._database.vocabulary.identifiers(chunk.words[0])
                 if identifiers:
                     pattern = AnyWord(identifiers)

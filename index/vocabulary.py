@@ -74,8 +74,20 @@ class Vocabulary:
         return tuple({word, *(row[0] for row in rows)})
 
     def identifiers(self, part: str) -> tuple[str, ...]:
-        """The identifiers that have PART between underscores."""
+        """The identifiers that have PART, which may have parts itself, between underscores."""
+        pieces = parts(part)
+        if pieces:
+            return self._longer(part, pieces)
         rows = self.connection.execute(
             "SELECT word FROM part WHERE part = ? LIMIT ?", (part, _MOST_IDENTIFIERS)
+        )
+        return tuple(row[0] for row in rows)
+
+    def _longer(self, part: str, pieces: list[str]) -> tuple[str, ...]:
+        """The identifiers that go on before or behind PART: "mmsg_rx" in vector_mmsg_rx."""
+        rows = self.connection.execute(
+            "SELECT word FROM part WHERE part = ? AND instr('_' || word || '_', ?) AND word <> ?"
+            " LIMIT ?",
+            (max(pieces, key=len), f"_{part.strip('_')}_", part, _MOST_IDENTIFIERS),
         )
         return tuple(row[0] for row in rows)
