@@ -9,6 +9,7 @@ import re
 
 from patchlore.ingest import dates, headers
 from patchlore.ingest.addresses import parse_addresses
+from patchlore.ingest.attached import attached_patches
 from patchlore.ingest.detect import READERS
 from patchlore.ingest.diff_hunks import FilePatch
 from patchlore.ingest.errors import Defect
@@ -59,10 +60,13 @@ def _parse(raw: Raw, depth: int) -> Message:
     for find in FINDERS:
         find(context)
     message.line_kinds = text.line_kinds()
-    if mail.nested and depth >= MAX_DEPTH:
+    inner = mail.nested[:20]
+    if len(mail.parts) > 1 or mail.attachments:
+        inner += attached_patches(mail, raw.source)
+    if inner and depth >= MAX_DEPTH:
         message.defects.append(Defect("nested-too-deep"))
     else:
-        message.nested = [_parse(nested, depth + 1) for nested in mail.nested[:20]]
+        message.nested = [_parse(nested, depth + 1) for nested in inner]
     return message
 
 
