@@ -16,6 +16,8 @@ from patchlore.ingest.sources import (
     bugzilla,
     bugzilla_html,
     cve_records,
+    lkml,
+    lore,
     marc,
     mhonarc,
     openwall,
@@ -118,6 +120,19 @@ FORMATS: tuple[Format, ...] = (
         read=marc.read_marc_html,
     ),
     Format(
+        name="lore-html",
+        looks_like=lore.looks_like_lore,
+        fidelity="rewritten",
+        split=lore.split_lore,
+        read=lore.read_lore,
+    ),
+    Format(
+        name="lkml-html",
+        looks_like=lkml.looks_like_lkml,
+        fidelity=masked_or_rewritten,
+        read=lkml.read_lkml,
+    ),
+    Format(
         name="patchwork-html",
         looks_like=looks_like_patchwork_html,
         fidelity="rewritten",
@@ -198,6 +213,12 @@ FORMATS: tuple[Format, ...] = (
         looks_like=marc.looks_like_marc_text,
         fidelity="rewritten",
         read=marc.read_marc_text,
+    ),
+    Format(
+        name="lkml-text",
+        looks_like=lkml.looks_like_lkml_text,
+        fidelity=masked_or_rewritten,
+        read=lkml.read_lkml_text,
     ),
     Format(
         name="archive-text",
