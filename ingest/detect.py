@@ -23,7 +23,7 @@ from patchlore.ingest.sources import (
     openwall,
     pipermail,
 )
-from patchlore.ingest.sources.git_patches import looks_like_patch
+from patchlore.ingest.sources.git_patches import looks_like_patch, mail_or_patch
 from patchlore.ingest.sources.items import Problem
 from patchlore.ingest.sources.mail_file import (
     looks_like_cut_mbox,
@@ -226,7 +226,9 @@ FORMATS: tuple[Format, ...] = (
         fidelity=masked_or_rewritten,
         read=read_page_text,
     ),
-    Format(name="rfc822", looks_like=looks_like_mail, start=start_of_mail),
+    Format(
+        name="rfc822", looks_like=looks_like_mail, fidelity=mail_or_patch, start=start_of_mail
+    ),
     Format(name="mbox", looks_like=looks_like_cut_mbox, split=split_cut_mbox),
     Format(name="patch", looks_like=looks_like_patch),
 )

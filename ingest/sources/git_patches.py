@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from patchlore.ingest.raw import Fidelity
+
 _MARK = re.compile(
     rb"^(?:diff --(?:git|cc|combined) \S"
     rb"|# HG changeset patch"
@@ -14,6 +16,16 @@ _MARK = re.compile(
     rb"|diff -\S)",
     re.M,
 )
+
+
+#: Fields that SUSE adds to the headers of a mail, whose References it overwrites.
+_REWORKED = re.compile(rb"^(?:Git-commit|Alt-commit|Patch-mainline):", re.I | re.M)
+
+
+def mail_or_patch(data: bytes) -> Fidelity:
+    """The fidelity of a mail in a file: a distribution's patch is a mail that was reworked."""
+    head = data[: max(data.find(b"\n\n"), 0) or 8000][:8000]
+    return "rewritten" if _REWORKED.search(head) else "exact"
 
 
 def looks_like_patch(head: bytes) -> bool:
