@@ -129,7 +129,8 @@ class DiffLines:
             (msgpack.encode((self._numbers, self._sizes)), self._compressor.compress(data)),
         )
         # Revisions of a patch share most lines: each is read once.
-        different = dict.fromkeys(data.decode().split("\n"))
+        # (For the table a NUL would be the end.)
+        different = dict.fromkeys(data.decode().replace("\0", " ").split("\n"))
         self.connection.execute(
             "INSERT INTO diff_trigram (rowid, lines) VALUES (?, ?)",
             (cursor.lastrowid, "\n".join(line[1:] for line in different)),

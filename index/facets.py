@@ -77,13 +77,16 @@ class FacetCounter(Tables):
             " GROUP BY person.id ORDER BY max(timestamp) DESC",
             (asked,),
         )
-        names: dict[str, str] = {}
+        names: dict[str, str] = {}  # the last name, or the address of those without any
+        named: set[str] = set()
         counts: dict[str, int] = {}
         for name, email, masked, messages, _ in rows:
             key = email or f"{name} {masked}"
             shown = email or masked
-            if name or key not in names:
-                names.setdefault(key, f"{name} <{shown}>" if name and shown else name or shown)
+            if key not in named:
+                names[key] = f"{name} <{shown}>" if name and shown else name or shown
+                if name:
+                    named.add(key)
             counts[key] = counts.get(key, 0) + messages
         ordered = sorted(counts, key=lambda key: (-counts[key], names[key]))
         return [Count(names[key], counts[key]) for key in ordered]

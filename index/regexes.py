@@ -202,8 +202,6 @@ def matcher(tree: Literal | OneOf, ignore_case: bool) -> Callable[[str], object]
 
 
 def _repeat(item: Tree, token: Any) -> Tree:
-    if isinstance(item, Assertion):
-        raise RegexError(f"'{item.kind}' can't be repeated.", _start(token))
     text = token.value if len(token.value) == 1 else token.value.removesuffix("?")
     if text in ("*", "+", "?"):
         return Repeat(item, int(text == "+"), 1 if text == "?" else None)

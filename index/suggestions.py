@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable
 
-from patchlore.index.words import words
+from patchlore.index.words import parts, stem, words
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_"
 
@@ -14,6 +14,9 @@ _SHORTEST = 4
 
 #: Words in a question to a table.
 _AT_ONCE = 200
+
+#: Identifiers with one part that are compared: "get" is in tens of thousands.
+_MOST_IDENTIFIERS = 20_000
 
 #: So many of the closest words are tried.
 _TRIED = 8
@@ -28,6 +31,9 @@ def near_words(connection: sqlite3.Connection, word: str) -> list[str]:
     """
     if len(word) < _SHORTEST:
         return []
+    pieces = parts(word)
+    if pieces:
+        return _identifiers(connection, word, pieces)
     return _known(connection, _one_edit(word)) or _two_edits(connection, word)
 
 
@@ -73,8 +79,6 @@ def _one_edit(word: str) -> list[str]:
 
 def _known(connection: sqlite3.Connection, candidates: list[str]) -> list[str]:
     """Those of CANDIDATES that are words of the index, in their order."""
-    from patchlore.index.words import stem
-
     known: set[str] = set()
     for start in range(0, len(candidates), _AT_ONCE):
         some = candidates[start : start + _AT_ONCE]
@@ -105,8 +109,26 @@ def _two_edits(connection: sqlite3.Connection, word: str) -> list[str]:
         " UNION SELECT part FROM part WHERE part >= ?1 AND part < ?2",
         (head, head + chr(0x10FFFF)),
     )
+    return _closest(word, (other for (other,) in rows))
+
+
+def _identifiers(connection: sqlite3.Connection, word: str, pieces: list[str]) -> list[str]:
+    """Identifiers with at most two mistakes that have one of the parts of WORD unharmed."""
+    found: set[str] = set()
+    for piece in pieces:
+        found.update(
+            other
+            for (other,) in connection.execute(
+                "SELECT word FROM part WHERE part = ? LIMIT ?", (piece, _MOST_IDENTIFIERS)
+            )
+        )
+    return _closest(word, found)
+
+
+def _closest(word: str, others: Iterable[str]) -> list[str]:
+    """Those of OTHERS with at most two mistakes, the closest first."""
     close: list[tuple[int, str]] = []
-    for (other,) in rows:
+    for other in others:
         if abs(len(other) - len(word)) <= 2 and other != word:
             edits = distance(word, other, 2)
             if edits <= 2:
@@ -131,4 +153,4 @@ def distance(one: str, other: str, most: int) -> int:
         if min(here) > most:
             return most + 1
         before, last = last, here
-    return last[-1]
+    return min(last[-1], most + 1)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patchlore.index.errors import QueryError
-from patchlore.index.query import All, Either, Exact, Node, Not, Span, Text, parse_query
+from patchlore.index.query import All, Either, Exact, Lines, Node, Not, Span, Text, parse_query
 
 
 def show(node: Node) -> str:
@@ -22,6 +22,9 @@ def show(node: Node) -> str:
         return f"!{show(node.item)}"
     if isinstance(node, Span):
         return f"{node.prefix.name}[{node.low},{node.high}]"
+    if isinstance(node, Lines):
+        name = f"{node.prefix.name}=" if node.prefix else ""
+        return f"{name}/{node.regex.text}/{'i' if node.regex.ignore_case else ''}"
     value = node.text if isinstance(node, Text) else node.value
     name = f"{node.prefix.name}=" if node.prefix else ""
     return name + (f"'{value}'" if node.quoted else value)
@@ -177,3 +180,37 @@ def test_states_are_those_of_the_backport_list() -> None:
     from patchlore.kb.backports import STATES
 
     assert STATUS_CHOICES == STATES
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("/a b/", "/a b/"),
+        ("dfb:/a|b/i x", "(dfb=/a|b/i & x)"),
+        (r"dfn:a /b\/c/", "(dfn=a & /b/c/)"),
+        ("-/a/ b", "(!/a/ & b)"),
+        ("dfb:(/a/ OR b)", "(dfb=/a/ | dfb=b)"),
+        ("s:(/a/)", "s=/a/"),
+        ("/usr/include/", "/usr/include/"),
+        ("b:/a/", "b=/a/"),
+        ("and / or / too", "(and & / & or & / & too)"),
+        ('"/a/"', "'/a/'"),
+        ("dfn:/fs/", "dfn=/fs/"),
+    ],
+)
+def test_expressions_stand_between_slashes(query: str, expected: str) -> None:
+    """An expression ends at the slash before a blank; prefixes of prose take words."""
+    assert tree(query) == expected
+
+
+def test_usr_include_is_a_word() -> None:
+    """A path that begins and ends with a slash and has another in it is no expression."""
+    assert isinstance(parse_query("/usr/include/"), Text)
+    assert isinstance(parse_query("/usr/"), Lines)
+
+
+def test_mistake_in_an_expression_is_pointed_at() -> None:
+    """The caret stands under the character of the expression that is wrong."""
+    with pytest.raises(QueryError) as caught:
+        parse_query("s:a dfb:/foo(/")
+    assert str(caught.value).endswith("\n  s:a dfb:/foo(/\n              ^")

@@ -1,0 +1,62 @@
+""" "Did you mean": the archive's own words that are close to what found nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from patchlore.index.search import Searcher
+from patchlore.index.suggestions import distance
+
+
+@pytest.mark.parametrize(
+    ("query", "suggestion"),
+    [
+        ("widgte", "widget"),
+        ("s:widgt d:2024", "s:widget d:2024"),
+        ("vektor_mmgs", None),
+        ("spin_lokc", "spin_lock"),
+        ("Randomzing ring", "randomizing ring"),
+        ("dfb:clokc_lock", "dfb:clock_lock"),
+        ("f:quil", "f:quill"),
+        ("f:mirra ring", "f:mira ring"),
+        ("xyzzyxyzzy", None),
+        ("rnig", "ring"),
+        ("zzz", None),
+        ("commit:0000000", None),
+    ],
+)
+def test_near_word_is_suggested(searcher: Searcher, query: str, suggestion: str | None) -> None:
+    """A word with one or two mistakes gives the query with the word that is there."""
+    results = searcher.search(query)
+    assert results.total == 0
+    assert results.suggestion == suggestion
+
+
+def test_what_is_found_needs_no_suggestion(searcher: Searcher) -> None:
+    """Only an empty answer makes one ask."""
+    assert searcher.search("widget").suggestion is None
+
+
+def test_suggestion_finds_something_by_itself(searcher: Searcher) -> None:
+    """A word that is suggested is in the field that was asked for."""
+    suggestion = searcher.search("dfa:old_wrap_helpre").suggestion
+    assert suggestion == "dfa:old_wrap_helper"
+    assert searcher.search(suggestion).total
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "edits"),
+    [("ring", "ring", 0), ("ring", "rnig", 1), ("ring", "rings", 1), ("ring", "wing", 1),
+     ("ring", "rg", 2), ("ring", "string", 2), ("ring", "poll", 3)],
+)  # fmt: skip
+def test_distance_counts_mistakes(one: str, other: str, edits: int) -> None:
+    """A letter wrong, missing, too many or swapped is one mistake; many are "too many"."""
+    assert distance(one, other, 2) == edits
+
+
+@given(st.text("abc", max_size=6), st.text("abc", max_size=6))
+def test_distance_is_the_same_both_ways(one: str, other: str) -> None:
+    """Which of two words is the wrong one does not matter."""
+    assert distance(one, other, 3) == distance(other, one, 3)
