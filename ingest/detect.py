@@ -24,7 +24,8 @@ from patchlore.ingest.sources import (
     pipermail,
 )
 from patchlore.ingest.sources.git_patches import looks_like_patch, mail_or_patch
-from patchlore.ingest.sources.items import Problem
+from patchlore.ingest.sources.index_pages import looks_like_index, split_index
+from patchlore.ingest.sources.items import Part, Problem
 from patchlore.ingest.sources.mail_file import (
     looks_like_cut_mbox,
     looks_like_mail,
@@ -57,24 +58,11 @@ from patchlore.ingest.sources.window import Window
 #: How much of a file is looked at to tell its format.
 HEAD = 1 << 16
 
-Splitter = Callable[[Window, str, str | None], Iterator[Raw | Problem]]
+Splitter = Callable[[Window, str, str | None], Iterator[Part]]
 
 
 def _whole(data: bytes) -> int:
     return 0
-
-
-def _is_index_page(head: bytes) -> bool:
-    return (
-        openwall.looks_like_openwall_index(head)
-        or pipermail.looks_like_pipermail_index(head)
-        or mhonarc.looks_like_mhonarc_index(head)
-    )
-
-
-def _no_mail(window: Window, path: str, list_name: str | None) -> Iterator[Raw | Problem]:
-    """An archive's page by day, month or thread has no mail of its own."""
-    return iter(())
 
 
 def _unknown_page(window: Window, path: str, list_name: str | None) -> Iterator[Raw | Problem]:
@@ -165,7 +153,7 @@ FORMATS: tuple[Format, ...] = (
         split=bugzilla.split_bugzilla_html,
         read=bugzilla.read_bugzilla,
     ),
-    Format(name="index-page", looks_like=_is_index_page, split=_no_mail),
+    Format(name="index-page", looks_like=looks_like_index, split=split_index),
     Format(name="html", looks_like=is_html, split=_unknown_page),
     Format(
         name="patchwork-text",
@@ -226,9 +214,7 @@ FORMATS: tuple[Format, ...] = (
         fidelity=masked_or_rewritten,
         read=read_page_text,
     ),
-    Format(
-        name="rfc822", looks_like=looks_like_mail, fidelity=mail_or_patch, start=start_of_mail
-    ),
+    Format(name="rfc822", looks_like=looks_like_mail, fidelity=mail_or_patch, start=start_of_mail),
     Format(name="mbox", looks_like=looks_like_cut_mbox, split=split_cut_mbox),
     Format(name="patch", looks_like=looks_like_patch),
 )

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.compression import CHUNK, FREE, LIMIT, RATIO, Readable
-from patchlore.ingest.sources.items import Problem
+from patchlore.ingest.sources.items import Part, Problem
 from patchlore.ingest.sources.patch_folder import Folders, is_series_name
 
 #: An archive in an archive in an archive is read; what is in that one is not.
@@ -39,7 +39,7 @@ _WITHOUT_DATA = (
 
 Member = tuple[str, Readable]
 #: Makes the mails of a member: its path (``box.tar!name``) and its bytes.
-Opener = Callable[[Readable, str], Iterator[Raw | Problem]]
+Opener = Callable[[Readable, str], Iterator[Part]]
 
 
 def archive_kind(head: bytes) -> str | None:
@@ -224,7 +224,7 @@ def _pax(records: bytes, name: str | None) -> tuple[str | None, int | None]:
 
 def read_archive(
     kind: str, stream: Readable, file: BinaryIO | None, path: str, budget: Budget, read: Opener
-) -> Iterator[Raw | Problem]:
+) -> Iterator[Part]:
     """What is in the archive PATH: each member through READ, as ``PATH!NAME``.
 
     STREAM gives its bytes; FILE is the same where it can be sought in. Members

@@ -17,7 +17,7 @@ from patchlore.ingest.sources.archives import (
     read_archive,
 )
 from patchlore.ingest.sources.compression import Readable, Unpacked, compression_of
-from patchlore.ingest.sources.items import Item, Mark, MarkOf, Problem
+from patchlore.ingest.sources.items import Found, Mark, MarkOf, Part, Problem
 from patchlore.ingest.sources.mbox import MAIL_LIMIT, is_separator_line, line_at, split_mbox
 from patchlore.ingest.sources.window import Window
 
@@ -28,7 +28,7 @@ _PROBE = 4096
 
 def read_file(
     path: str, *, list_name: str | None, form: Format | None, mark_of: MarkOf
-) -> Iterator[Item]:
+) -> Iterator[Found]:
     """The mails of the file PATH that came after its stored mark, and its new mark.
 
     There is no mark when something in the file could not be read: the next run
@@ -45,6 +45,7 @@ def read_file(
                 yield Problem(path, 0, f"{path}: the file is empty.", "empty")
                 return
             complete = True
+            items: Iterator[Part]
             if (appended := _appended(file, stored, status.st_size)) is not None:
                 window, first = appended
                 items = _split_appended(window, path, list_name, first)
@@ -128,7 +129,7 @@ class Stream:
         #: Known after run(): may mails be appended to it behind its end?
         self.is_plain_mbox = False
 
-    def run(self) -> Iterator[Raw | Problem]:
+    def run(self) -> Iterator[Part]:
         window = Window(self.file)
         window.fill(HEAD)
         layers: list[Unpacked] = []
@@ -165,13 +166,13 @@ class Stream:
             offset = window.base + len(window.data)
             yield Problem(self.path, offset, f"{self.path}: at byte {offset}, {window.trouble}.")
 
-    def _member(self, file: Readable, path: str) -> Iterator[Raw | Problem]:
+    def _member(self, file: Readable, path: str) -> Iterator[Part]:
         """What a member of an archive holds."""
         yield from Stream(
             file, path, self.list_name, self.form, budget=self.budget, depth=self.depth + 1
         ).run()
 
-    def _mails(self, window: Window, *, packed: bool) -> Iterator[Raw | Problem]:
+    def _mails(self, window: Window, *, packed: bool) -> Iterator[Part]:
         head = bytes(window.data[:HEAD])
         form = self.form or detect(head)
         if form is None:

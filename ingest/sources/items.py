@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from msgspec import Struct
 
@@ -35,7 +36,43 @@ class Problem(Struct, frozen=True):
     code: str = "damaged"
 
 
+class Listed(Struct, frozen=True, kw_only=True):
+    """A mail that an index page names.
+
+    ``url`` is the key of its page (links.py), equal to ``Message.page.url`` of
+    the mail itself; ``message_id`` is there where the page has ids (pipermail,
+    public-inbox). ``depth`` is 0 for what begins a thread, ``parent`` the place
+    among the page's entries of the mail that this one answers.
+    """
+
+    url: str | None = None
+    message_id: str | None = None
+    depth: int = 0
+    parent: int | None = None
+    subject: str | None = None
+    sender: str | None = None
+
+
+class Listing(Struct, frozen=True, kw_only=True):
+    """An index page of an archive, by day, month or thread: the order and who answers whom.
+
+    ``order`` says what the order of the entries means; only one by ``thread``
+    has depths and parents.
+    """
+
+    path: str
+    list: str | None = None
+    order: Literal["thread", "date", "subject", "author"] = "date"
+    entries: tuple[Listed, ...] = ()
+
+
 Item = Raw | Mark | Problem
+
+#: What a file gives; listings go to those only who ask for them.
+Part = Raw | Problem | Listing
+Found = Item | Listing
+
+OnListing = Callable[[Listing], None]
 
 #: Gives the state that a Mark of an earlier run stored for a source's key.
 MarkOf = Callable[[str], str | None]

@@ -16,7 +16,8 @@ from urllib.parse import unquote
 from patchlore.ingest.mail import Mail, TextPart
 from patchlore.ingest.message import Attachment
 from patchlore.ingest.raw import Raw, Source
-from patchlore.ingest.sources.items import Problem
+from patchlore.ingest.sources.index_pages import read_overview, with_parents
+from patchlore.ingest.sources.items import Listed, Listing, Part, Problem
 from patchlore.ingest.sources.mbox import MAIL_LIMIT
 from patchlore.ingest.sources.page import (
     attachment,
@@ -39,6 +40,7 @@ _FROM = re.compile(r"From: (.{0,500}?) @ (\d{4}-\d\d-\d\d {1,2}\d{1,2}:\d\d)(?: 
 _TO = re.compile(r"\s{1,8}To: (.*)\Z")
 _CC = re.compile(r"(?:;|^)\s{0,4}\+?Cc: (.*)\Z")
 _END = re.compile(r"\^ permalink raw reply\b")
+_OWN = re.compile(r"^Message-ID: &lt;([^\n]{1,2000}?)&gt;", re.M)
 _PRE = re.compile(r"<pre[\s>]", re.I)
 _DOT = re.compile(r"(@[\w-]{1,63})\u2022(?=[\w-])")
 _PART = re.compile(r"\[-- Attachment #([\d.]{1,40}): (.{0,1000}?) --\]\s{0,9}\Z")
@@ -60,10 +62,11 @@ def looks_like_lore(head: bytes) -> bool:
     return b"Message-ID: &lt;" in head and b"thread overview" in head
 
 
-def split_lore(window: Window, path: str, list_name: str | None = None) -> Iterator[Raw | Problem]:
+def split_lore(window: Window, path: str, list_name: str | None = None) -> Iterator[Part]:
     """The page itself where it shows one message, else each entry of the thread.
 
-    An entry's bytes are what stands between it and the next one.
+    An entry's bytes are what stands between it and the next one. Then what the
+    page says of the thread.
     """
     if window.fill(MAIL_LIMIT + 1):
         text = f"{path}: it is larger than {MAIL_LIMIT >> 20} MiB; the rest is left out."
@@ -77,6 +80,34 @@ def split_lore(window: Window, path: str, list_name: str | None = None) -> Itera
             path=path, format="lore-html", offset=start, fidelity="rewritten", list=list_name
         )
         yield Raw(data=data[start:end], source=source)
+    text = decode_page(data)
+    if _ENTRY.match(data, starts[0]) is None:
+        own = _OWN.search(text)
+        listing = read_overview(text, path, plain_text(own[1]) if own is not None else None)
+    else:
+        listing = _listing(data, starts, path)
+    if len(listing.entries) > 1:
+        yield listing
+
+
+def _listing(data: bytes, starts: list[int], path: str) -> Listing:
+    """The order of a thread's page, and where it is nested, who answers whom."""
+    entries: list[Listed] = []
+    depth = 0
+    for start, end in zip(starts, [*starts[1:], len(data)], strict=True):
+        mail = _entry(decode_page(data[start:end]))
+        identifier = (mail.get("message-id") or "").strip("<>") or None
+        entries.append(
+            Listed(message_id=identifier, depth=depth, subject=mail.get("subject") or None)
+        )
+        markup = data[start:end]
+        depth = max(depth + markup.count(b"<ul>") - markup.count(b"</ul>"), 0)
+    nested = any(entry.depth for entry in entries)
+    return Listing(
+        path=path,
+        order="thread" if nested else "date",
+        entries=tuple(with_parents(entries, threaded=nested)),
+    )
 
 
 def read_lore(raw: Raw) -> Mail:

@@ -20,6 +20,7 @@ from patchlore.ingest.sources.page import (
     broken_lines,
     html_of,
     is_html,
+    link_labelled,
     one_line,
     page_mail,
     soup_of,
@@ -52,6 +53,10 @@ _ATTACHMENT = re.compile(
 _HEAD_LIMIT = 100_000
 _LINK = re.compile(
     r"<a [^>]{0,200}?href=\"([^\"]{1,500})\"[^>]{0,200}>(.{0,500}?)</a>", re.I | re.S
+)
+#: ``<li>Next by thread: <strong><a href="msg00013.html">Re: lamp</a></strong>``
+_NEAR_LINK = re.compile(
+    r":(?:\s|</?(?:b|strong|em|td)>){0,9}<a [^<>]{0,200}?href=\"?([^\"<>\s]{1,500})", re.I
 )
 _KIND = re.compile(r"Description:\s{0,9}([\w.+-]{1,60}/[\w.+-]{1,80})")
 
@@ -100,7 +105,32 @@ def read_mhonarc(raw: Raw) -> Mail:
         or _MASKED_ID.search(value) is None
     ]
     lines, attachments = _body(body)
-    return page_mail(headers, lines, attachments=attachments, defects=defects)
+    mail = page_mail(headers, lines, attachments=attachments, defects=defects)
+    mail.hints = _neighbours(text)
+    return mail
+
+
+#: How sites label the links to the mails beside this one in its thread. The first is a button,
+#: the others stand in front of the subject that is the link.
+_PREVIOUS = ("Thread Prev", "Previous by thread", "Prev by Thread", "Previous in thread")
+_NEXT = ("Thread Next", "Next by thread", "Next by Thread", "Next in thread")
+
+
+def _neighbours(text: str) -> dict[str, str]:
+    """The links to the mails before and after this one in its thread."""
+    hints: dict[str, str] = {}
+    for hint, labels in (("thread-prev", _PREVIOUS), ("thread-next", _NEXT)):
+        for label in labels:
+            link = link_labelled(text, label)
+            if link is not None:
+                hints[hint] = link[0]
+                break
+            at = text.find(label)
+            match = _NEAR_LINK.search(text, at, at + 600) if at >= 0 else None
+            if match is not None:
+                hints[hint] = html.unescape(match[1])
+                break
+    return hints
 
 
 def _comments(text: str) -> dict[str, list[str]]:

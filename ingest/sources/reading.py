@@ -13,12 +13,12 @@ from patchlore.ingest.detect import Format, format_named
 from patchlore.ingest.raw import Place, Raw
 from patchlore.ingest.sources.compression import Readable
 from patchlore.ingest.sources.files import Stream, read_file, why
-from patchlore.ingest.sources.items import Item, Mark, MarkOf, Problem
+from patchlore.ingest.sources.items import Found, Item, Listing, Mark, MarkOf, OnListing, Problem
 from patchlore.ingest.sources.maildir import is_maildir, read_maildir
 from patchlore.ingest.sources.patch_folder import place_of, series_of
 from patchlore.ingest.sources.public_inbox import epochs_of, is_bare_repository, read_repository
 
-__all__ = ["Item", "Mark", "Problem", "read_source"]
+__all__ = ["Item", "Listing", "Mark", "Problem", "read_source"]
 
 #: How many files without mail a folder's problems name one by one.
 _NAMED_FILES = 20
@@ -34,6 +34,7 @@ def read_source(
     list_name: str | None = None,
     format: str | None = None,
     mark_of: MarkOf = _no_mark,
+    on_listing: OnListing | None = None,
 ) -> Iterator[Item]:
     """Every mail that PATH holds: a file, a folder, a repository, or ``-`` for standard input.
 
@@ -41,15 +42,20 @@ def read_source(
     overrides what the content of files says. ``mark_of(key)`` gives the state
     that a Mark of an earlier run stored for that key; what has not changed
     since yields nothing. What can't be read is a Problem and the rest goes on.
+    ON_LISTING gets what index pages of archives say of the threads.
 
     Raises IngestError for an unknown FORMAT, at the first step.
     """
     form = format_named(format) if format is not None else None
-    reader = _Reader(list_name, form, mark_of)
-    yield from _placed(reader.stream(sys.stdin.buffer, "-") if path == "-" else reader.path(path))
+    reader = _Reader(list_name, form, mark_of, wants_listings=on_listing is not None)
+    for item in _placed(reader.stream(sys.stdin.buffer, "-") if path == "-" else reader.path(path)):
+        if not isinstance(item, Listing):
+            yield item
+        elif on_listing is not None:
+            on_listing(item)
 
 
-def _placed(items: Iterator[Item]) -> Iterator[Item]:
+def _placed(items: Iterator[Found]) -> Iterator[Found]:
     """ITEMS; mails that lie in a folder which says something of them say so."""
     last = None
     place = None
@@ -73,7 +79,15 @@ def _joined(listed: Place | None, place: Place) -> Place:
 class _Reader:
     """One call of read_source: what the caller asked for, and the folders it has been in."""
 
-    def __init__(self, list_name: str | None, form: Format | None, mark_of: MarkOf) -> None:
+    def __init__(
+        self,
+        list_name: str | None,
+        form: Format | None,
+        mark_of: MarkOf,
+        *,
+        wants_listings: bool = False,
+    ) -> None:
+        self.wants_listings = wants_listings
         self.list_name = list_name
         self.form = form
         self.mark_of = mark_of
@@ -81,7 +95,7 @@ class _Reader:
         #: Files that a series has had read; the walk does not read them again.
         self.listed: set[str] = set()
 
-    def path(self, path: str) -> Iterator[Item]:
+    def path(self, path: str) -> Iterator[Found]:
         """What PATH holds, as the user named it."""
         try:
             mode = os.stat(path).st_mode
@@ -99,17 +113,17 @@ class _Reader:
             except OSError as error:
                 yield Problem(path, 0, f"{path}: {why(error)}.", "unreadable")
 
-    def named_file(self, path: str) -> Iterator[Item]:
+    def named_file(self, path: str) -> Iterator[Found]:
         """A file that the user named: says so when it is known to hold no mail."""
-        kinds: set[type[Raw] | type[Mark] | type[Problem]] = set()
+        kinds: set[type[Found]] = set()
         for item in self.file(path):
             kinds.add(type(item))
             yield item
-        if kinds == {Mark}:
+        if kinds <= {Mark, Listing} and Mark in kinds and not self.wants_listings:
             text = f"{path}: it is an archive's page of links; name the pages of messages."
             yield Problem(path, 0, text, "no-mail")
 
-    def named_folder(self, path: str) -> Iterator[Item]:
+    def named_folder(self, path: str) -> Iterator[Found]:
         """A folder that the user named: says so when there is no mail in it at all."""
         idle: list[str] = []
         useful = False
@@ -133,7 +147,7 @@ class _Reader:
                 "no-mail",
             )
 
-    def folder(self, path: str, idle: list[str]) -> Iterator[Item]:
+    def folder(self, path: str, idle: list[str]) -> Iterator[Found]:
         """What is in a folder, sorted; IDLE gets a name for each source that had nothing new."""
         try:
             status = os.stat(path)
@@ -177,7 +191,7 @@ class _Reader:
             if inner not in self.listed:
                 yield from self.entry(inner, idle)
 
-    def entry(self, path: str, idle: list[str]) -> Iterator[Item]:
+    def entry(self, path: str, idle: list[str]) -> Iterator[Found]:
         """A file or folder that stands in a folder."""
         try:
             mode = os.stat(path).st_mode
@@ -190,16 +204,16 @@ class _Reader:
         elif stat.S_ISREG(mode):
             yield from _noting_idle(self.file(path), path, idle)
 
-    def file(self, path: str) -> Iterator[Item]:
+    def file(self, path: str) -> Iterator[Found]:
         """The mails of one file, and the mark that says how far it was read."""
         yield from read_file(path, list_name=self.list_name, form=self.form, mark_of=self.mark_of)
 
-    def stream(self, file: Readable, path: str) -> Iterator[Item]:
+    def stream(self, file: Readable, path: str) -> Iterator[Found]:
         """The mails of a stream that can be read once: a pipe, standard input."""
         yield from Stream(file, path, self.list_name, self.form).run()
 
 
-def _noting_idle(items: Iterator[Item], name: str, idle: list[str]) -> Iterator[Item]:
+def _noting_idle(items: Iterator[Found], name: str, idle: list[str]) -> Iterator[Found]:
     """ITEMS; when there are none, NAME goes to IDLE: it is known and has nothing new."""
     empty = True
     for item in items:

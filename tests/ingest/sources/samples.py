@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from patchlore.ingest.raw import Fidelity, Raw, Source
-from patchlore.ingest.sources.items import Mark, Problem
+from patchlore.ingest.sources.items import Found, Mark, Problem
 from patchlore.ingest.sources.reading import read_source
 
 SEPARATOR = b"From nora@example.org Thu Jun  8 07:06:05 2023\n"
@@ -43,7 +43,7 @@ def read(path: Path | str, **options: str) -> tuple[list[Raw], list[Problem], li
     return sort(read_source(str(path), **options))  # type: ignore[arg-type]  # options are keywords
 
 
-def sort(items: Iterable[Raw | Mark | Problem]) -> tuple[list[Raw], list[Problem], list[Mark]]:
+def sort(items: Iterable[Found]) -> tuple[list[Raw], list[Problem], list[Mark]]:
     """ITEMS by kind, each in order."""
     raws: list[Raw] = []
     problems: list[Problem] = []
@@ -53,7 +53,7 @@ def sort(items: Iterable[Raw | Mark | Problem]) -> tuple[list[Raw], list[Problem
             raws.append(item)
         elif isinstance(item, Problem):
             problems.append(item)
-        else:
+        elif isinstance(item, Mark):
             marks.append(item)
     return raws, problems, marks
 
