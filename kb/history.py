@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from patchlore.ingest.message import CONFIDENCES
 from patchlore.kb.events import KINDS, Event
 from patchlore.kb.merge import title_hash
+from patchlore.kb.replies import drops, taken
 from patchlore.kb.store import Archive
-from patchlore.kb.trees import in_range, is_known, trees_for, trees_in_range, trees_to_tell
+from patchlore.kb.trees import in_range, is_known, trees_for, trees_of, trees_to_tell
 from patchlore.kb.versions import rank, tree_name
 
 __all__ = ["KINDS", "Event", "events_of_commit", "events_of_tree", "trees_of"]
@@ -19,7 +20,8 @@ _COLUMNS = """
     coalesce(m.sender_name, m.sender_email, m.sender_masked),
     m.version, m.part, m.parts, m.prefixes, m.notice, m.notice_release, m.is_patch, m.applicable,
     m.commit_subject, r.sha, r.kind, r.line, r.text, r.rule, r.confidence, r.relation, r.subject,
-    (SELECT cover.notice_release FROM message AS cover WHERE cover.mid = m.in_reply_to LIMIT 1)
+    (SELECT cover.notice_release FROM message AS cover WHERE cover.mid = m.in_reply_to LIMIT 1),
+    CASE r.kind WHEN 'request' THEN r.tree END
 """
 _COUNTS = """
     (NOT m.is_reply OR m.is_patch OR m.notice IS NOT NULL)
@@ -39,7 +41,8 @@ def events_of_tree(archive: Archive, tree: str) -> list[Event]:
         events += _posted_to_range(archive, tree, number)
         if is_known(archive, tree):
             events += _nominations(archive, tree, number)
-    events += _drops(archive, tree)
+    events += drops(archive, tree)
+    events += taken(archive, tree)
     events += _releases(archive, tree, events)
     return sorted(events, key=_time)
 
@@ -63,7 +66,7 @@ def events_of_commit(
         ).fetchall()
         for row in rows:
             for name in trees_of(archive, row[0], row[2]):
-                if wanted in (None, name):
+                if wanted in (None, name) and row[24] in (None, name):
                     events.append(_event(row, name))
         titles |= {
             found
@@ -77,7 +80,8 @@ def events_of_commit(
     trees = {event.tree for event in events}
     for name in trees | ({wanted} if wanted else set()):
         posted = titles | {title_hash(event.subject) for event in events} - {None}
-        found = [*_drops(archive, name), *_releases(archive, name, events, posted)]
+        found = [*drops(archive, name), *taken(archive, name)]
+        found += _releases(archive, name, events, posted)
         events += [event for event in found if event.sha in shas]
     for name in trees_to_tell(archive) if wanted is None else [wanted]:
         number = None if "-" in name else rank(name)
@@ -86,23 +90,6 @@ def events_of_commit(
                 if event.sha in shas or (event.sha is None and event.subject):
                     events.append(event)
     return sorted(events, key=_time)
-
-
-def trees_of(archive: Archive, message: int, timestamp: int | None) -> list[str]:
-    """Return the trees that a message is meant for, ranges resolved."""
-    trees = [
-        name
-        for (name,) in archive.execute(
-            "SELECT DISTINCT tree FROM target_tree WHERE message = ?", (message,)
-        )
-    ]
-    for newest, oldest in archive.execute(
-        "SELECT newest, oldest FROM tree_range WHERE message = ?", (message,)
-    ):
-        known = trees_for(archive)
-        ranged = trees_in_range(known, newest, oldest, timestamp)
-        trees += [name for name in ranged if name not in trees]
-    return trees
 
 
 def _time(event: Event) -> tuple[int, int, int]:
@@ -117,7 +104,8 @@ def _posted_to(archive: Archive, tree: str) -> Iterator[Event]:
         (tree,),
     )
     for row in rows:
-        yield _event(row, tree)
+        if row[24] in (None, tree):  # a request names the trees for each of its commits
+            yield _event(row, tree)
 
 
 def _posted_to_range(archive: Archive, tree: str, number: int) -> Iterator[Event]:
@@ -129,14 +117,14 @@ def _posted_to_range(archive: Archive, tree: str, number: int) -> Iterator[Event
     )
     trees = trees_for(archive)
     for row in rows:
-        if in_range(trees, tree, row[-2], row[-1], row[2]):
+        if in_range(trees, tree, row[-2], row[-1], row[2]) and row[24] is None:
             yield _event(row[:-2], tree)
 
 
 def _event(row: Sequence[object], tree: str) -> Event:
     (id_, key, timestamp, title, author, sender, version, part, parts, prefixes, notice, release,
      is_patch, applicable, commit_title, sha, relation, line, text, rule, confidence, named_as,
-     named_title, round_) = row  # fmt: skip
+     named_title, round_, _) = row  # fmt: skip
     if named_as in ("reverts", "reverted-upstream"):
         kind = "reverted"
     elif notice in ("added", "failed", "review"):
@@ -234,66 +222,6 @@ def _nominations(
             rule="cc-stable",
             confidence="certain" if row[14] is None else "high",
         )
-
-
-def _drops(archive: Archive, tree: str) -> Iterator[Event]:
-    """Replies of the stable maintainers that say "now dropped": about the mail replied to."""
-    notices = archive.execute(
-        "SELECT m.id, m.key, m.timestamp, m.clean_subject, m.notice_tree, m.mid, m.subject,"
-        " coalesce(m.sender_name, m.sender_email, m.sender_masked) FROM mail AS m"
-        " WHERE m.notice = 'dropped' AND (m.notice_tree IS NULL OR m.notice_tree = ?)",
-        (tree,),
-    ).fetchall()
-    for id_, key, timestamp, title, named_tree, mid, subject, sender in notices:
-        about = _about(archive, id_, mid, tree if named_tree is None else None)
-        if about is None:
-            continue
-        parent, shas = about
-        line, text = 0, subject
-        for evidence in archive.message(id_).evidence:
-            if evidence.fact == "notification" and evidence.line:
-                line, text = evidence.line, evidence.text
-                break
-        for sha in shas:
-            yield Event(
-                kind="dropped",
-                tree=tree,
-                sha=sha,
-                subject=title,
-                timestamp=timestamp,
-                message=id_,
-                key=key,
-                by=sender,
-                line=line,
-                text=text,
-                rule=f"reply to {parent}",
-                confidence="high",
-            )
-
-
-def _about(
-    archive: Archive, message: int, mid: int, tree: str | None
-) -> tuple[str, list[str]] | None:
-    """Return the nearest ancestor that names upstream commits (for the tree), and those."""
-    ancestors = archive.execute(
-        "SELECT m.id, m.key, m.timestamp FROM reference AS r JOIN mail AS m ON m.mid = r.mid"
-        " WHERE r.message = ? AND m.mid <> ? ORDER BY r.position DESC",
-        (message, mid),
-    ).fetchall()
-    for id_, key, timestamp in ancestors:
-        if tree is not None and tree not in trees_of(archive, id_, timestamp):
-            continue
-        shas = [
-            sha
-            for (sha,) in archive.execute(
-                "SELECT sha FROM commit_ref WHERE message = ? AND relation = 'upstream'"
-                " ORDER BY position",
-                (id_,),
-            )
-        ]
-        if shas:
-            return key, shas
-    return None
 
 
 def _releases(

@@ -15,6 +15,7 @@ from patchlore.ingest.message import (
     GccBug,
     Message,
 )
+from patchlore.kb.versions import tree_name
 
 #: Evidence is shown in one line; longer lines are cut around what they prove.
 MAX_TEXT = 300
@@ -102,7 +103,7 @@ class FoundAt:
 def commit_rows(message: Message, evidence: FoundAt) -> Iterable[Row]:
     """Yield a row of ``commit_ref`` for each relation to each commit, the strongest first."""
     position = 0
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, str | None]] = set()
 
     def row(
         relation: str,
@@ -116,10 +117,12 @@ def commit_rows(message: Message, evidence: FoundAt) -> Iterable[Row]:
         quoted: bool = False,
     ) -> Iterable[Row]:
         nonlocal position
-        if not sha or (relation, sha) in seen:
+        asked_for = tree if kind == "request" else None
+        if not sha or (relation, sha.lower(), asked_for) in seen:
             return
         sha = sha.lower()
-        seen.add((relation, sha))
+        # A commit that is asked for in two trees is a row for each.
+        seen.update({(relation, sha, asked_for), (relation, sha, None)})
         found = evidence.of(sha, *facts)
         yield (
             relation,
@@ -145,7 +148,7 @@ def commit_rows(message: Message, evidence: FoundAt) -> Iterable[Row]:
             subject=ref.subject,
             form=ref.form,
             kind=ref.relation,
-            tree=ref.tree,
+            tree=tree_name(ref.tree) if ref.relation == "request" and ref.tree else ref.tree,
         )
     for sha in message.upstream_commits:
         yield from row("upstream", sha, ("upstream_commits",), kind="backport")

@@ -28,6 +28,7 @@ _COLUMNS = {
     "target_tree": "tree, message, kind",
     "tree_range": "message, newest, oldest",
     "stable_note": "message, position, range, low, high, after, comment, text, line",
+    "taken": "message, line, text",
     "shortlog": "title_hash, message, line",
     "cve": "name, message",
     "gcc_commit": "name, message",
@@ -88,6 +89,8 @@ def fact_rows(
     rows["target_tree"].extend((tree, message, kind) for tree, kind in shaped.trees)
     if shaped.tree_range is not None:
         rows["tree_range"].append((message, *shaped.tree_range))
+    if shaped.taken is not None:
+        rows["taken"].append((message, *shaped.taken))
     rows["shortlog"].extend((title, message, line) for title, line in shaped.shortlog)
     rows["cve"].extend((name, message) for name in shaped.cves)
     rows["gcc_commit"].extend((name, message) for name in shaped.gcc_commits)

@@ -324,7 +324,7 @@ CREATE INDEX file_new_blob ON file (new_blob) WHERE new_blob IS NOT NULL;
 
 -- The trees that a message is meant for.  Stable trees are written 5.10.y
 -- (patchlore.kb.versions), others as in the tag (net-next).  `kind`: tag,
--- notice.
+-- notice, request (the tree is named in the text; commit_ref.tree says for what).
 CREATE TABLE target_tree (
     tree    TEXT NOT NULL,
     message INTEGER NOT NULL REFERENCES message (id),
@@ -365,6 +365,14 @@ CREATE TABLE shortlog (
     PRIMARY KEY (title_hash, message, line)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX shortlog_message ON shortlog (message);
+
+-- Replies that say in free words that a patch was taken ("Now queued up,
+-- thanks."): the line.  Whose word counts for what, patchlore.kb.history knows.
+CREATE TABLE taken (
+    message INTEGER PRIMARY KEY REFERENCES message (id),
+    line    INTEGER,
+    text    TEXT
+) STRICT;
 
 CREATE TABLE cve (
     name    TEXT NOT NULL,          -- CVE-2024-12345
@@ -491,6 +499,7 @@ CREATE TABLE git_commit (
 CREATE INDEX git_commit_title ON git_commit (title_hash);
 CREATE INDEX git_commit_patch_id ON git_commit (patch_id) WHERE patch_id IS NOT NULL;
 CREATE INDEX git_commit_author ON git_commit (author);
+CREATE INDEX git_commit_author_time ON git_commit (author_time);
 CREATE INDEX git_commit_message ON git_commit (message) WHERE message IS NOT NULL;
 CREATE INDEX git_commit_place ON git_commit (place);
 

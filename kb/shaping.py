@@ -44,6 +44,8 @@ class Shaped(Struct, kw_only=True):
     trees: list[tuple[str, str]]
     tree_range: tuple[int, int] | None
     notes: list[Row]
+    #: (line, text) of a reply that says in free words that a patch was taken
+    taken: Row | None
     #: (hash of the title, line) of a release announcement
     shortlog: list[tuple[int, int]]
     cves: list[str]
@@ -138,6 +140,7 @@ def shape(message: Message) -> Shaped:
         trees=list(dict.fromkeys(_trees(message))),
         tree_range=_tree_range(message),
         notes=list(_notes(message, evidence)),
+        taken=_taken(message, evidence),
         shortlog=list(_shortlog(message)),
         cves=list(dict.fromkeys(name.upper() for name in message.cves)),
         gcc_commits=list(dict.fromkeys(message.gcc_commits)),
@@ -265,6 +268,9 @@ def _file_row(file: FileChange) -> Row:
 
 
 def _trees(message: Message) -> Iterable[tuple[str, str]]:
+    for ref in message.upstream_refs:
+        if ref.relation == "request" and ref.tree and rank(ref.tree) is not None:
+            yield tree_name(ref.tree), "request"
     tags, notice = message.subject_tags, message.notification
     if notice is not None and notice.tree:
         yield tree_name(notice.tree), "notice"
@@ -275,6 +281,13 @@ def _trees(message: Message) -> Iterable[tuple[str, str]]:
         if tags.target_range:
             for end in tags.target_range.values():
                 yield tree_name(end), "tag"
+
+
+def _taken(message: Message, evidence: FoundAt) -> Row | None:
+    if not message.is_reply or not any(item.sha is None for item in message.applied):
+        return None
+    found = next((item for item in message.evidence if item.fact == "applied"), None)
+    return None if found is None else (found.line, evidence.text(found))
 
 
 def _shortlog(message: Message) -> Iterable[tuple[int, int]]:

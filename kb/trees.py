@@ -27,6 +27,8 @@ class Trees(Struct, kw_only=True):
     longterm: dict[str, int | None]
     #: When each tree began (seconds).
     first_releases: dict[str, int]
+    #: Addresses of those who keep the stable queues.
+    maintainers: frozenset[str] = frozenset()
 
     def can_want(self, tree: str, timestamp: int | None) -> bool:
         """Whether a fix that was sent upstream at that time can be wanted in the tree.
@@ -68,6 +70,7 @@ def trees_for(archive: Archive) -> Trees:
     return Trees(
         longterm=known.longterm | mine.longterm,
         first_releases=known.first_releases | mine.first_releases,
+        maintainers=known.maintainers | mine.maintainers,
     )
 
 
@@ -87,12 +90,26 @@ def _trees_of(text: str) -> Trees:
             tree_name(version): _seconds(day)
             for version, day in table.get("first-release", {}).items()
         },
+        maintainers=frozenset(name.lower() for name in table.get("maintainers", ())),
     )
 
 
 def _seconds(day: str | date) -> int:
     text = day if isinstance(day, str) else day.isoformat()
     return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+
+
+def is_maintainer(archive: Archive, address: str) -> bool:
+    """Whether somebody keeps stable queues: as known, or since notices came from the address."""
+    address = address.lower()
+    return address in trees_for(archive).maintainers or bool(
+        archive.value(
+            "SELECT EXISTS (SELECT 1 FROM message JOIN person ON person.id = message.sender"
+            " WHERE message.notice IN ('added', 'failed', 'review', 'released')"
+            " AND person.email = ? AND person.email <> '')",
+            (address,),
+        )
+    )
 
 
 def is_known(archive: Archive, tree: str) -> bool:
@@ -154,6 +171,23 @@ def trees_in_range(trees: Trees, newest: int, oldest: int, timestamp: int | None
     ends = [_tree_of_rank(newest), _tree_of_rank(oldest)]
     between = [tree for tree in trees.longterm if in_range(trees, tree, newest, oldest, timestamp)]
     return newest_first(dict.fromkeys(ends + between))
+
+
+def trees_of(archive: Archive, message: int, timestamp: int | None) -> list[str]:
+    """Return the trees that a message is meant for, ranges resolved."""
+    trees = [
+        name
+        for (name,) in archive.execute(
+            "SELECT DISTINCT tree FROM target_tree WHERE message = ?", (message,)
+        )
+    ]
+    for newest, oldest in archive.execute(
+        "SELECT newest, oldest FROM tree_range WHERE message = ?", (message,)
+    ):
+        known = trees_for(archive)
+        ranged = trees_in_range(known, newest, oldest, timestamp)
+        trees += [name for name in ranged if name not in trees]
+    return trees
 
 
 def _tree_of_rank(number: int) -> str:

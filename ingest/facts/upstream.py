@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from patchlore.ingest.facts.context import Context
+from patchlore.ingest.facts.requests import read_requests
 from patchlore.ingest.message import Confidence, UpstreamRef
 
 _SHA = r"([0-9a-f]{7,40})(?![0-9a-z])"
@@ -160,6 +161,26 @@ _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
             + _SHA
         ),
     ),
+    # SONiC: the commit alone, "Upstream-Status: Backport [<sha>]".
+    (
+        "upstream-status",
+        "backport",
+        _form(r"upstream[ -]status:[ \t]*backport(?:ed)?[ \t]*[\[(<]?[ \t]*(?:commit[ \t]+)?" + _SHA),
+    ),
+    (
+        "dep3-applied",
+        "backport",
+        _form(
+            r"applied-upstream:[ \t]*(?:[\w.+~-]{1,40},[ \t]*)?(?:commit[ \t:]*)?"
+            r"(?:https?://\S{0,300}?(?:id=|h=|commit/|/\+/))?" + _SHA
+        ),
+    ),
+    # crosstool-NG: "Backported from: <sha>".
+    (
+        "backported-from",
+        "backport",
+        _form(r"backported[ -]from[ \t]*:[ \t]*(?:upstream |mainline )?(?:commit[ \t]+)?" + _SHA),
+    ),
     # Red Hat: "Upstream Status: linux.git commit <sha>".
     (
         "upstream-status",
@@ -181,6 +202,8 @@ _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ("bare-upstream", "backport", _form(_SHA + r"[ \t]+upstream" + _NOTE)),
 )
 _BRACKET_SHA = re.compile(r"[ \t]{0,2}\[[ \t]*([0-9a-f]{12,40})[ \t]*\][ \t]*$")
+#: "[ Upstream commits <sha> and <sha> ]": one backport of several.
+_PLURAL = re.compile(r"[ \t]{0,2}\[?[ \t]*upstream commits[ \t:]+(?=[0-9a-f]{7})", re.I)
 _BARE_COMMIT = re.compile(r"commit ([0-9a-f]{40})\s*$")
 _TREE_AFTER = re.compile(
     r"[ \t]*(?:\(?)(linux-(?:stable|next|[\w.-]+)|stable|mainline|master|net-next|[\w.-]+-next)\b"
@@ -195,7 +218,8 @@ _NEGATIVE = re.compile(
     r"\b(?:no|without(?: an?)?) upstream (?:commit|equivalent|counterpart)|\bnot (?:yet )?(?:applicable )?upstream\b"
     r"|\bnot (?:a )?(?:backport|cherry-pick)|commit (?:n/?a|none|xxx+) upstream|upstream commit:? *(?:none|n/a|no)\b"
     r"|\bno such upstream|^\s*\[? *stable[- ]only\b|not upstream(?:ed)?\b|upstream:? *(?:none|n/a|no)\s*$"
-    r"|no (?:direct |exact )?(?:upstream|mainline) (?:commit|patch|equivalent)",
+    r"|no (?:direct |exact )?(?:upstream|mainline) (?:commit|patch|equivalent)"
+    r"|^[ \t]{0,2}upstream[ -]status:[ \t]*(?:inappropriate|denied)\b",
     re.I,
 )
 _HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,40}(?![0-9A-Za-z])")
@@ -236,7 +260,8 @@ def find(context: Context) -> None:
     """Fill ``upstream_commits``, ``upstream_refs``, ``primary_upstream``, ``not_upstream``, ``unmatched``."""
     lower = context.lower
     if not any(
-        word in lower for word in ("upstream", "commit", "cherry", "backport", "mainline", " ]")
+        word in lower
+        for word in ("upstream", "commit", "cherry", "backport", "mainline", " ]", "please")
     ):
         return
     refs: list[tuple[UpstreamRef, int]] = []
@@ -259,6 +284,12 @@ def find(context: Context) -> None:
         if tag and context.message.mainline_tag is None:
             context.message.mainline_tag = tag[1]
             context.note("mainline_tag", tag[1], index, "distribution-header")
+        plural = _PLURAL.match(line)
+        if plural:
+            for sha in _HEX.findall(line, plural.end()):
+                refs.append((UpstreamRef(sha=sha.lower(), form="bracket-upstream"), index))
+            context.claimed.add(index)
+            continue
         ref = _match(line)
         if ref is None and _BROKEN.match(line) and position + 1 < len(lines):
             ref = _match(f"{line.rstrip()} {lines[position + 1][1].strip()}")
@@ -277,6 +308,13 @@ def find(context: Context) -> None:
             context.message.not_upstream = True
             context.note("not_upstream", "true", index, "negative")
             context.claimed.add(index)
+    asked = list(read_requests(context))
+    if asked:
+        # Read with its trees, a request says more than the one line that a form has matched.
+        shas = {ref.sha for ref, _ in asked}
+        refs = [pair for pair in refs if pair[0].relation != "request" or pair[0].sha not in shas]
+        refs += asked
+        context.claimed.update(index for _, index in asked)
     _store(context, refs)
     if "upstream" in lower:
         _report_others(context)
@@ -329,13 +367,19 @@ def _targets_stable(context: Context) -> bool:
 
 def _store(context: Context, refs: list[tuple[UpstreamRef, int]]) -> None:
     message = context.message
-    seen: set[str] = set()
+    seen: set[tuple[str, str | None]] = set()
     for ref, index in refs:
         confidence = _CONFIDENCE.get(ref.form, "certain")
-        context.note("upstream_commits", ref.sha, index, ref.form, confidence=confidence)
-        if ref.sha not in seen:
-            seen.add(ref.sha)
+        if ref.sha not in message.upstream_commits:
             message.upstream_commits.append(ref.sha)
+        elif ref.relation == "request":
+            index = -2  # the line is noted already, for another tree
+        if index != -2:
+            context.note("upstream_commits", ref.sha, index, ref.form, confidence=confidence)
+        # A commit that is asked for in several trees is a reference for each.
+        key = (ref.sha, ref.tree if ref.relation == "request" else None)
+        if key not in seen:
+            seen.add(key)
             message.upstream_refs.append(ref)
     strong = [ref for ref, _ in refs if ref.relation in ("backport", "partial", "cherry-pick")]
     if strong:

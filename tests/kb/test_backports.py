@@ -7,7 +7,6 @@ import io
 import json
 import pathlib
 import subprocess
-from typing import Any
 
 import pytest
 
@@ -20,10 +19,8 @@ from patchlore.ingest.message import (
     Notification,
     Person,
     StableNote,
-    UpstreamRef,
 )
-from patchlore.kb.backports import Row, backports
-from patchlore.kb.errors import ArchiveError
+from patchlore.kb.backports import backports
 from patchlore.kb.export import FORMATS, writer
 from patchlore.kb.export.mbox import mboxrd
 from patchlore.kb.export.table import cell
@@ -31,57 +28,8 @@ from patchlore.kb.filtering import Filters
 from patchlore.kb.history import events_of_commit
 from patchlore.kb.reading import Bug
 from patchlore.kb.store import Archive
-from patchlore.kb.trees import is_known, nearest
 from tests.kb.mails import ADA, BO, NOON, OTHER, UPSTREAM, message, raw_of, source, tags
-
-DAY = 86400
-
-FUTURE = {"timestamp": 1900000000, "date_iso": "2030-03-17T17:46:40+00:00"}
-
-
-def posting(
-    number: int, sha: str = UPSTREAM, tree: str | None = "5.10.y", **fields: Any
-) -> Message:
-    """Return a mail that carries a backport of ``sha``, sent ``number`` days after the first."""
-    line = f"commit {sha} upstream."
-    values: dict[str, Any] = {
-        "timestamp": NOON + number * DAY,
-        "subject": f"[PATCH {tree}] tick: use two",
-        "subject_tags": tags(tree),
-        "is_patch": True,
-        "applicable": True,
-        "body": f"{line}\n\nThe {number} reason why the clock must tick twice, told at length.\n",
-        "line_kinds": "ttt",
-        "upstream_refs": [UpstreamRef(sha=sha, form="commit-upstream")],
-        "upstream_commits": [sha],
-        "primary_upstream": sha,
-        "source": source(offset=number * 1000),
-        "evidence": [
-            Evidence(
-                fact="upstream_commits",
-                value=sha,
-                line=1,
-                span=(0, len(line)),
-                rule="commit-upstream",
-                text=line,
-            )
-        ],
-        **fields,
-    }
-    return message(f"posting-{number}@example.org", **values)
-
-
-def notice(number: int, kind: str, **fields: Any) -> Message:
-    """Return a notice of the stable maintainers about 5.10."""
-    what = Notification(kind=kind, tree="5.10.y", **fields.pop("notice", {}))
-    return posting(number, notification=what, **fields)
-
-
-def rows(path: pathlib.Path, tree: str, *messages: Message) -> list[Row]:
-    """Store messages and return the list of a tree."""
-    with Archive(path, write=True) as archive:
-        archive.add(messages, [raw_of(item) for item in messages])
-        return backports(archive, tree)
+from tests.kb.postings import DAY, notice, posting, rows
 
 
 def test_an_autosel_patch_is_in_flight(tmp_path: pathlib.Path) -> None:
@@ -497,42 +445,3 @@ def test_a_title_of_two_commits_stays_two_rows(tmp_path: pathlib.Path) -> None:
     found = rows(tmp_path, "5.10", posting(1), posting(2, OTHER, author=Person(name="Bo Tern")))
     assert [row.sha for row in found] == [UPSTREAM, OTHER]
     assert found[0].event.by == ADA.name
-
-
-@pytest.fixture
-def noted() -> Message:
-    """A patch with an open note, sent in January 2024."""
-    return message(is_patch=True, cc_stable=[StableNote(range="v4.15+", text="v4.15+")])
-
-
-def test_a_note_nominates_for_no_tree_that_does_not_exist(
-    tmp_path: pathlib.Path, noted: Message
-) -> None:
-    """`v4.15+` is open above, and there is still no 9.9 to nominate for."""
-    assert rows(tmp_path, "9.9", noted) == []
-    with Archive(tmp_path) as archive:
-        assert len(backports(archive, "6.6")) == 1
-        assert not is_known(archive, "9.9")
-        assert nearest(archive, "9.9", 2) == ["6.19.y", "6.18.y"]
-
-
-def test_a_tree_that_mail_names_exists(tmp_path: pathlib.Path, noted: Message) -> None:
-    """A posting for 9.9 makes the note count there, too."""
-    later = message("later@example.org", **FUTURE, subject_tags=tags("9.9.y"), subject="x")
-    assert len(rows(tmp_path, "9.9", noted, later)) == 1
-
-
-def test_the_archive_can_name_trees_itself(tmp_path: pathlib.Path, noted: Message) -> None:
-    """trees.toml in the archive's folder adds a tree, and when it began."""
-    (tmp_path / "trees.toml").write_text('[first-release]\n"9.9" = 2023-01-01\n')
-    assert len(rows(tmp_path, "9.9", noted)) == 1
-    (tmp_path / "trees.toml").write_text('[first-release]\n"9.9" = "2025-01-01"\n')
-    with Archive(tmp_path) as archive:
-        assert backports(archive, "9.9") == []
-
-
-def test_a_table_of_trees_that_cannot_be_read_is_named(tmp_path: pathlib.Path) -> None:
-    """The message says which file, and what one looks like."""
-    (tmp_path / "trees.toml").write_text("longterm = 5\n")
-    with pytest.raises(ArchiveError, match=r"trees\.toml can't be read"):
-        rows(tmp_path, "5.10", posting(1))

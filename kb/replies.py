@@ -1,0 +1,115 @@
+"""What stable maintainers answer to postings: "now dropped", "queued up, thanks"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from patchlore.kb.events import Event
+from patchlore.kb.store import Archive
+from patchlore.kb.trees import is_maintainer, trees_of
+
+
+def drops(archive: Archive, tree: str) -> Iterator[Event]:
+    """Replies of the stable maintainers that say "now dropped": about the mail replied to."""
+    notices = archive.execute(
+        "SELECT m.id, m.key, m.timestamp, m.clean_subject, m.notice_tree, m.mid, m.subject,"
+        " coalesce(m.sender_name, m.sender_email, m.sender_masked) FROM mail AS m"
+        " WHERE m.notice = 'dropped' AND (m.notice_tree IS NULL OR m.notice_tree = ?)",
+        (tree,),
+    ).fetchall()
+    for id_, key, timestamp, title, named_tree, mid, subject, sender in notices:
+        about = _about(archive, id_, mid, tree if named_tree is None else None)
+        if about is None:
+            continue
+        parent, shas = about
+        line, text = 0, subject
+        for evidence in archive.message(id_).evidence:
+            if evidence.fact == "notification" and evidence.line:
+                line, text = evidence.line, evidence.text
+                break
+        for sha in shas:
+            yield Event(
+                kind="dropped",
+                tree=tree,
+                sha=sha,
+                subject=title,
+                timestamp=timestamp,
+                message=id_,
+                key=key,
+                by=sender,
+                line=line,
+                text=text,
+                rule=f"reply to {parent}",
+                confidence="high",
+            )
+
+
+def taken(archive: Archive, tree: str) -> Iterator[Event]:
+    """Replies "Now queued up, thanks." of stable maintainers to postings for the tree."""
+    replies = archive.execute(
+        "SELECT m.id, m.key, m.timestamp, m.clean_subject, m.mid, t.line, t.text,"
+        " coalesce(m.sender_name, m.sender_email), m.sender_email"
+        " FROM taken AS t JOIN mail AS m ON m.id = t.message WHERE m.sender_email <> ''"
+        " AND EXISTS (SELECT 1 FROM reference AS r JOIN message AS a ON a.mid = r.mid"
+        " JOIN target_tree AS g ON g.message = a.id WHERE r.message = m.id AND g.tree = ?)",
+        (tree,),
+    ).fetchall()
+    for id_, key, timestamp, title, mid, line, text, sender, address in replies:
+        about = _about(archive, id_, mid, tree)
+        if about is None or not is_maintainer(archive, address):
+            continue
+        parent, shas = about
+        for sha in shas:
+            yield Event(
+                kind="queued",
+                tree=tree,
+                sha=sha,
+                subject=title if len(shas) == 1 else None,
+                timestamp=timestamp,
+                message=id_,
+                key=key,
+                by=sender,
+                line=line,
+                text=text,
+                rule=f"reply to {parent}",
+                confidence="low",
+            )
+
+
+def _about(
+    archive: Archive, message: int, mid: int, tree: str | None
+) -> tuple[str, list[str]] | None:
+    """Return the nearest ancestor that names upstream commits (for the tree), and those.
+
+    A cover letter stands for the patches below it.
+    """
+    ancestors = archive.execute(
+        "SELECT m.id, m.key, m.timestamp FROM reference AS r JOIN mail AS m ON m.mid = r.mid"
+        " WHERE r.message = ? AND m.mid <> ? ORDER BY r.position DESC",
+        (message, mid),
+    ).fetchall()
+    for id_, key, timestamp in ancestors:
+        if tree is not None and tree not in trees_of(archive, id_, timestamp):
+            continue
+        shas = [
+            sha
+            for (sha,) in archive.execute(
+                "SELECT sha FROM commit_ref WHERE message = ? AND relation = 'upstream'"
+                " ORDER BY position",
+                (id_,),
+            )
+        ]
+        if not shas:
+            shas = [
+                sha
+                for (sha,) in archive.execute(
+                    "SELECT DISTINCT r.sha FROM message AS cover JOIN message AS part"
+                    " ON part.in_reply_to = cover.mid JOIN commit_ref AS r ON r.message = part.id"
+                    " WHERE cover.id = ? AND cover.is_cover AND part.is_patch"
+                    " AND r.relation = 'upstream'",
+                    (id_,),
+                )
+            ]
+        if shas:
+            return key, shas
+    return None
