@@ -142,6 +142,13 @@ class Repository:
         except GitError as error:
             raise GitTreeError(f"{self.git_dir} can't be read: {error}.") from error
 
+    def diff(self, sha: str) -> Iterator[str]:
+        """Yield the lines of a commit's diff; raises GitError where files of it are missing."""
+        return git_lines(
+            self.git_dir, "diff-tree", "--root", "-r", "-p", "-M", "--no-commit-id",
+            "--no-ext-diff", "--no-textconv", sha,
+        )  # fmt: skip
+
     def patch_ids(self, shas: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield (sha, patch id) for each commit that has one: merges and empty ones have none.
 

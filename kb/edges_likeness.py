@@ -1,0 +1,238 @@
+"""The last rule of the edges: changed lines of a mail and of a commit that are alike."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from patchlore.ingest.message import KIND_ADDED, KIND_REMOVED, Message
+from patchlore.ingest.sources.git import GitError
+from patchlore.kb.errors import GitTreeError
+from patchlore.kb.git_repository import Repository
+from patchlore.kb.store import Archive
+
+#: A changed line: its sign and its text without white space.
+Changes = Counter[str]
+
+_DAY = 86400
+_BEFORE = 3 * _DAY
+_AFTER = 400 * _DAY
+#: Candidates of one mail that are compared; more are not looked at.
+_MOST = 40
+#: Shorter lines ("{", "}", "else") are in every patch.
+_SHORT = 4
+_HIGH, _MEDIUM = 1, 2
+
+#: An author date so near to the mail's is a sign of its own (git send-email takes a while).
+_CLOSE = 600
+
+_CANDIDATE = "SELECT c.id, c.sha, c.subject, c.message, c.author_time FROM "
+_BY_AUTHOR = _CANDIDATE + (
+    "author_commit AS a JOIN git_commit AS c ON c.id = a.git_commit WHERE a.author = ?"
+    " AND a.commit_time BETWEEN ? AND ? AND (? OR a.is_changed)"
+)
+#: A maintainer who posts somebody's patch again, or who commits his own under another's name.
+_IS_UPSTREAM = (
+    " AND c.parents < 2 AND NOT EXISTS (SELECT 1 FROM git_commit_ref AS r"
+    " WHERE r.git_commit = c.id AND r.relation = 'upstream')"
+)
+_BY_TITLE = _CANDIDATE + (
+    "git_commit AS c WHERE c.title_hash = ? AND c.commit_time BETWEEN ? AND ?" + _IS_UPSTREAM
+)
+_BY_DATE = _CANDIDATE + "git_commit AS c WHERE c.author_time = ?" + _IS_UPSTREAM
+
+_WORD = re.compile(r"\w{2,40}")
+
+
+class Candidate(NamedTuple):
+    """A commit to compare with a mail; ``mail`` is the notice that carries its diff."""
+
+    commit: int
+    sha: str
+    subject: str
+    mail: int | None
+    time: int | None
+
+
+def likeness_edges(archive: Archive) -> Iterator[tuple[int, str, str, int, None, None, str]]:
+    """Yield the edges by likeness of mails that no other rule gives a commit, best one each.
+
+    Compared are commits by the same author within a year after the mail that
+    touch one of its files or have a title like its own: those of changed mails
+    with all commits, those of other mails with changed commits.  (changed_message
+    and changed_commit are the temporary tables of kb/edges.py.)
+    """
+    diffs = _Diffs(archive)
+    for message, title, candidates in _candidates(archive):
+        scored: list[tuple[float, str]] = []
+        own: Changes | None = None
+        for candidate in candidates[:_MOST]:
+            if own is None:
+                own = changes_of(archive.message(message))
+            other = diffs.of(candidate.commit, candidate.sha, candidate.mail)
+            likeness = alike(own, other)
+            if likeness >= 0.3:
+                # A title that was merely reworded is a sign of its own.
+                scored.append(
+                    (likeness + 0.15 * titles_alike(title, candidate.subject), candidate.sha)
+                )
+        if not scored:
+            continue
+        best = max(score for score, _ in scored)
+        if best < 0.45:
+            continue
+        for score, sha in scored:
+            if score >= best - 0.02:
+                sure = _HIGH if score >= 0.8 else _MEDIUM
+                yield message, sha, "diff", sure, None, None, f"likeness {min(score, 1.0):.2f}"
+
+
+def changes_of(message: Message) -> Changes:
+    """Return the lines that a mail's own diff adds and removes."""
+    found: Changes = Counter()
+    for line, kind in zip(message.body.split("\n"), message.line_kinds, strict=False):
+        if kind in (KIND_ADDED, KIND_REMOVED):
+            text = "".join(line[1:].split())
+            if len(text) >= _SHORT:
+                found[line[:1] + text] += 1
+    return found
+
+
+def changes_of_diff(lines: Iterable[str]) -> Changes:
+    """Return the lines that a diff of git adds and removes."""
+    found: Changes = Counter()
+    in_hunk = False
+    for line in lines:
+        if line.startswith("@@"):
+            in_hunk = True
+        elif line.startswith("diff "):
+            in_hunk = False
+        elif in_hunk and line[:1] in ("+", "-"):
+            text = "".join(line[1:].split())
+            if len(text) >= _SHORT:
+                found[line[:1] + text] += 1
+    return found
+
+
+def alike(one: Changes, other: Changes) -> float:
+    """Return how alike two changes are: lines in common by lines in either (Jaccard), 0 to 1."""
+    both = (one & other).total()
+    return both / ((one | other).total() or 1)
+
+
+def titles_alike(one: str | None, other: str | None) -> float:
+    """Return how alike two titles are by their words, 0 to 1."""
+    first = set(_WORD.findall((one or "").casefold()))
+    second = set(_WORD.findall((other or "").casefold()))
+    return len(first & second) / (len(first | second) or 1)
+
+
+def _candidates(
+    archive: Archive,
+) -> Iterator[tuple[int, str | None, list[Candidate]]]:
+    """Mails without an edge, each with the commits to compare it to, the likeliest title first."""
+    from patchlore.kb.edges import IS_POSTED
+
+    _make_author_table(archive)
+    rows = archive.execute(
+        "SELECT m.id, coalesce(m.commit_subject, m.clean_subject), m.timestamp, w.author,"
+        " EXISTS (SELECT 1 FROM changed_message AS x WHERE x.id = m.id), m.title_hash"
+        f" FROM message AS m LEFT JOIN same_author AS w ON w.person = m.author WHERE {IS_POSTED}"
+        " AND m.primary_upstream IS NULL AND m.timestamp IS NOT NULL"
+        " AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.message = m.id AND edge.confidence < 2)"
+        " AND (m.id IN (SELECT id FROM changed_message) OR EXISTS"
+        " (SELECT 1 FROM author_commit AS a WHERE a.author = w.author AND a.is_changed))"
+    ).fetchall()
+    for message, title, sent, author, is_changed, hash_ in rows:
+        found: dict[int, Candidate] = {}
+        for sql, keys in (
+            (_BY_AUTHOR, (author, sent - _BEFORE, sent + _AFTER, is_changed)),
+            (_BY_TITLE, (hash_, sent - _BEFORE, sent + _AFTER)),
+            (_BY_DATE, (sent,)),
+        ):
+            for row in archive.execute(sql, keys):
+                found.setdefault(row[0], Candidate(*row))
+        if not found:
+            continue
+        paths = _paths(archive, message)
+        near: list[tuple[float, Candidate]] = []
+        for candidate in found.values():
+            score = titles_alike(title, candidate.subject)
+            other = set() if candidate.mail is None else _paths(archive, candidate.mail)
+            shared = len(paths & other) / (len(paths | other) or 1)
+            if shared or score >= 0.5 or candidate.time == sent:
+                close = abs((candidate.time or 0) - sent) <= _CLOSE
+                near.append((-score - shared - close, candidate))
+        near.sort(key=lambda item: (item[0], item[1].commit))
+        if near:
+            yield message, title, [candidate for _, candidate in near]
+
+
+def _make_author_table(archive: Archive) -> None:
+    """Temporary tables: people of one address under one number, and their upstream commits."""
+    for table in ("same_author", "author_commit"):
+        archive.execute(f"DROP TABLE IF EXISTS temp.{table}")
+    archive.execute(
+        "CREATE TEMP TABLE same_author AS SELECT p.id AS person, (SELECT min(q.id) FROM person AS q"
+        " WHERE q.email = p.email) AS author FROM person AS p WHERE p.email <> ''"
+    )
+    archive.execute("CREATE INDEX temp.same_author_person ON same_author (person)")
+    archive.execute(
+        "CREATE TEMP TABLE author_commit AS SELECT s.author, c.commit_time, c.id AS git_commit,"
+        " c.id IN (SELECT id FROM changed_commit) AS is_changed"
+        " FROM git_commit AS c JOIN same_author AS s ON s.person = c.author"
+        " WHERE c.parents < 2 AND NOT EXISTS (SELECT 1 FROM git_commit_ref AS r"
+        " WHERE r.git_commit = c.id AND r.relation = 'upstream')"
+    )
+    archive.execute("CREATE INDEX temp.author_commit_author ON author_commit (author, commit_time)")
+
+
+def _paths(archive: Archive, message: int) -> set[int]:
+    rows = archive.execute("SELECT path FROM file WHERE message = ? AND kind = 'own'", (message,))
+    return {path for (path,) in rows}
+
+
+class _Diffs:
+    """The changes of commits: from the notice that carries one, else from its repository."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._known: dict[int, Changes] = {}
+        self._repositories: dict[str, Repository | None] = {}
+
+    def of(self, commit: int, sha: str, from_mail: int | None) -> Changes:
+        """Return the changes of a commit, none where its repository is gone."""
+        found = self._known.get(commit)
+        if found is None:
+            if from_mail is not None:
+                found = changes_of(self._archive.message(from_mail))
+            else:
+                found = self._from_repository(commit, sha)
+            if len(self._known) > 2000:
+                self._known.clear()
+            self._known[commit] = found
+        return found
+
+    def _from_repository(self, commit: int, sha: str) -> Changes:
+        rows = self._archive.execute(
+            "SELECT DISTINCT git_tree.path FROM git_commit JOIN git_place_ref"
+            " ON git_place_ref.place = git_commit.place JOIN git_ref ON git_ref.id = ref"
+            " JOIN git_tree ON git_tree.id = git_ref.tree WHERE git_commit.id = ?",
+            (commit,),
+        ).fetchall()
+        for (path,) in rows:
+            if path not in self._repositories:
+                try:
+                    self._repositories[path] = Repository(path)
+                except GitTreeError:
+                    self._repositories[path] = None
+            repository = self._repositories[path]
+            if repository is None:
+                continue
+            try:
+                return changes_of_diff(repository.diff(sha))
+            except GitError:
+                continue
+        return Counter()
