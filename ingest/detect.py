@@ -16,6 +16,7 @@ from patchlore.ingest.sources import (
     bugzilla,
     bugzilla_html,
     cve_records,
+    exports,
     lkml,
     lore,
     marc,
@@ -197,6 +198,12 @@ FORMATS: tuple[Format, ...] = (
         read=openwall.read_openwall_text,
     ),
     Format(
+        name="marc-raw",
+        looks_like=exports.looks_like_marc_raw,
+        fidelity="rewritten",
+        read=exports.read_marc_raw,
+    ),
+    Format(
         name="marc-text",
         looks_like=marc.looks_like_marc_text,
         fidelity="rewritten",
@@ -219,13 +226,17 @@ FORMATS: tuple[Format, ...] = (
     Format(name="patch", looks_like=looks_like_patch),
 )
 
-#: Formats of mails that come from other readers than a file's.
-_OTHER_FORMATS = ("git-patch", "patchwork-mbox", "maildir", "public-inbox")
+#: Formats of mails that stand in a mailbox; what mails from elsewhere are called.
+_IN_MAILBOXES = ("git-patch", "patchwork-mbox", "pipermail-text", "hyperkitty-mbox")
+_OTHER_FORMATS = (*_IN_MAILBOXES, "maildir", "public-inbox")
 _NO_FORMATS = ("index-page", "html")
 
 #: How to make a Mail of a page, by ``source.format``; others are mails as sent.
 READERS: dict[str, Callable[[Raw], Mail]] = {
     form.name: form.read for form in FORMATS if form.read is not None
+} | {
+    "pipermail-text": exports.read_pipermail_text,
+    "hyperkitty-mbox": exports.read_hyperkitty,
 }
 
 
@@ -250,7 +261,7 @@ def format_named(name: str) -> Format:
     for form in FORMATS:
         if form.name == name and name not in _NO_FORMATS:
             return form
-    if name in ("git-patch", "patchwork-mbox"):
+    if name in _IN_MAILBOXES:
         return format_named("mbox")
     if name in ("maildir", "public-inbox"):
         return format_named("rfc822")

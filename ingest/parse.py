@@ -30,7 +30,11 @@ from patchlore.ingest.text import DIFF_KINDS, QUOTED, Text, text_of
 MAX_DEPTH = 8
 _FORMAT_PATCH = re.compile(r"From ([0-9a-f]{40}) Mon Sep 17 00:00:00 2001")
 _QUOTED_FILE = re.compile(r"[> |]{1,20}(?:diff --git a/(\S+) b/|\+\+\+ (?:b/)?(\S+))")
-_MASK_IN_DIFF = re.compile(r"@\.\.\.|@x{5,}")
+#: Openwall, spinics, HyperKitty; pipermail only where it can't be a word of a comment.
+_MASK_IN_DIFF = re.compile(
+    r"@\.\.\.|@x{5,}|\w\(a\)\w|<[\w.+-]{1,64} at [\w-]{1,63}\.[\w.-]{1,200}>"
+    r"|\w at [0-9a-f]{1,16} \{"
+)
 _LIST_ID = re.compile(r"<([^<>]+)>")
 _RELEASE_DIFF = re.compile(r"Linux (?:kernel )?v?\d+\.\d+(?:\.\d+)*\s*$")
 

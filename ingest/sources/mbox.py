@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 
 from patchlore.ingest.raw import FIDELITIES, Fidelity, Raw, Source
+from patchlore.ingest.sources.exports import export_form
 from patchlore.ingest.sources.items import Problem
 from patchlore.ingest.sources.window import Window
 
@@ -42,11 +43,6 @@ _EXPORTED = re.compile(rb" (?:19|20)\d\d((?: [a-z][a-z-]{0,20}(?:=[\w.@+-]{1,200
 _SECOND_FROM = re.compile(rb">?From ")
 _CONTENT_LENGTH = re.compile(rb"^Content-Length:[ \t]*(\d{1,10})[ \t]*\r?$", re.I | re.M)
 _ESCAPED = re.compile(rb"^(>+)From ", re.M)
-_MASKED_SENDER = re.compile(rb"From \S+ at \S+  ?\S")
-#: pipermail's monthly files keep five headers and write ``address (name)``.
-_PIPERMAIL_HEAD = re.compile(
-    rb"From: [^\n<>]{1,500} \([^\n]{0,500}\)\r?\nDate: [^\n]{1,200}\nSubject: "
-)
 
 
 def is_git_patch_line(line: bytes) -> bool:
@@ -181,10 +177,8 @@ class _Splitter:
         form = "mbox"
         if separator.startswith(b"From patchwork "):
             form, fidelity = "patchwork-mbox", "rewritten"
-        elif _MASKED_SENDER.match(separator):
-            fidelity = "masked"
-        elif _PIPERMAIL_HEAD.match(data):
-            fidelity = "rewritten"
+        elif (written := export_form(separator, data)) is not None:
+            form, fidelity = written
         list_name = self.list_name
         exported = _EXPORTED.search(separator) if self.surely_mboxrd else None
         for word in exported[1].decode().split() if exported else ():

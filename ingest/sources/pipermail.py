@@ -34,6 +34,10 @@ _SCRUBBED = re.compile(
     r"(?:An? (?:HTML|non-text) attachment|An embedded (?:message|and charset-unspecified text))"
     r" was scrubbed\.{3}\s{0,9}\Z"
 )
+#: ``Skipped content of type multipart/alternative``, without a line end of its own.
+_SKIPPED = re.compile(
+    r"Skipped content of type ([\w.+-]{1,60}/[\w.+-]{1,100}?)(-{14} next part -{14})?\s{0,9}\Z"
+)
 _FIELD = re.compile(r"(Name|Type|Size|Desc|URL|From|To|Cc|Subject|Date|Url)\s{0,3}:\s{0,3}(.*)\Z")
 _SIZE = re.compile(r"(\d{1,12}) bytes?")
 
@@ -114,23 +118,32 @@ def split_scrubbed(body: str) -> tuple[list[str], list[Attachment]]:
     (Mailman/Handlers/Scrubber.py).
     """
     chunks: list[list[str]] = [[]]
+    attachments: list[Attachment] = []
     for line in body.split("\n"):
-        if _NEXT_PART.match(line[:80]) is not None:
+        skipped = _SKIPPED.match(line[:400])
+        if skipped is not None:
+            attachments.append(attachment(None, skipped[1], None))
+            if skipped[2]:
+                chunks.append([])
+        elif _NEXT_PART.match(line[:80]) is not None:
             chunks.append([])
         else:
             chunks[-1].append(line)
-    texts = [body_text(chunks[0])]
-    attachments: list[Attachment] = []
-    for chunk in chunks[1:]:
-        while chunk and not chunk[0].strip():
-            chunk = chunk[1:]
-        if not chunk or _SCRUBBED.match(chunk[0][:200]) is None:
+    texts: list[str] = []
+    for number, chunk in enumerate(chunks):
+        start = 0
+        while start < len(chunk) and not chunk[start].strip():
+            start += 1
+        if start == len(chunk) or _SCRUBBED.match(chunk[start][:200]) is None:
             texts.append(body_text(chunk))
             continue
-        found, rest = _scrubbed(chunk)
+        found, rest = _scrubbed(chunk[start:])
+        if number == 0 and found.href is None:
+            texts.append(body_text(chunk))  # somebody's words about scrubbing
+            continue
         attachments.append(found)
         texts.append(body_text(rest))
-    return [text for number, text in enumerate(texts) if text or number == 0], attachments
+    return [text for text in texts if text] or [""], attachments
 
 
 def _scrubbed(chunk: list[str]) -> tuple[Attachment, list[str]]:

@@ -115,3 +115,28 @@ def test_a_month_by_thread_is_an_index() -> None:
     form = detect(head)
     assert form is not None
     assert form.name == "index-page"
+
+
+def test_a_mail_that_is_one_scrubbed_part() -> None:
+    """There is no line above its notice, and no text."""
+    texts, (found,) = split_scrubbed(
+        "An HTML attachment was scrubbed...\nURL: http://example.org/a.htm\n"
+    )
+    assert texts == [""]
+    assert (found.content_type, found.href) == ("text/html", "http://example.org/a.htm")
+
+
+def test_skipped_content_runs_into_the_next_part() -> None:
+    """Mailman writes no line end behind its notice."""
+    texts, found = split_scrubbed(
+        "Skipped content of type multipart/alternative-------------- next part --------------\n"
+        "Below.\n"
+    )
+    assert texts == ["Below.\n"]
+    assert [each.content_type for each in found] == ["multipart/alternative"]
+
+
+def test_words_about_scrubbing_are_text() -> None:
+    """A notice without a link is no attachment."""
+    text = "An HTML attachment was scrubbed...\n\nWhy is that?\n"
+    assert split_scrubbed(text) == ([text], [])
