@@ -93,6 +93,11 @@ _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     (
         "this-is-commit-upstream",
         "backport",
+        _form(r"this is (?:the )?(?:upstream|mainline) " + _COMMIT + _SHA + _NOTE),
+    ),
+    (
+        "this-is-commit-upstream",
+        "backport",
         _form(
             r"this is (?:the )?(?:upstream )?"
             + _COMMIT
@@ -165,7 +170,9 @@ _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     (
         "upstream-status",
         "backport",
-        _form(r"upstream[ -]status:[ \t]*backport(?:ed)?[ \t]*[\[(<]?[ \t]*(?:commit[ \t]+)?" + _SHA),
+        _form(
+            r"upstream[ -]status:[ \t]*backport(?:ed)?[ \t]*[\[(<]?[ \t]*(?:commit[ \t]+)?" + _SHA
+        ),
     ),
     (
         "dep3-applied",

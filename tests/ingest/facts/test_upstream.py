@@ -31,6 +31,7 @@ MARKERS = [
     ("upstream-commit-colon", "backport", f"Mainline commit: {SHA}"),
     ("bare-upstream", "backport", f"{SHA} upstream."),
     ("this-is-commit-upstream", "backport", f"This is commit {SHA} upstream."),
+    ("this-is-commit-upstream", "backport", f"This is upstream commit {SHA}."),
     ("snipped-from", "partial", f"Snipped from commit {SHA} upstream."),
     ("backported-bracket", "backport", f"[Backported upstream commit: {SHA}]"),
     ("based-on", "derived", f"Based on upstream change {SHA}"),
