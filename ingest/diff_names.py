@@ -18,8 +18,13 @@ _PREFIX_PAIRS = frozenset(
     for pair in ((one, other), (other, one))
 )
 _STAMP = re.compile(
-    r"[ \t]+(?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +\w{3,} ).*$"
+    r"[ \t]+(?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +\w{3,} "
+    r"|\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d).*$"
     r"|[ \t]+\((?:revision \d+|working copy|nonexistent|rev \d+)\)$|\t.*$"
+)
+#: The folder that a release's tar unpacks to: "gcc-3.3.5", "lamp-1.2-rc3".
+_RELEASED = re.compile(
+    r"[A-Za-z][A-Za-z0-9_+]*(?:-[A-Za-z][A-Za-z0-9_+]*)*-\d+(?:\.\d+)+(?:-?(?:rc|pre)\d+)?"
 )
 _EPOCH = re.compile(r"\b(?:1970-01-01[ T]|1969-12-31[ T]|Thu,? +(?:0?1 +)?Jan +(?:0?1 )?)")
 _ESCAPE = re.compile(rb"\\(?:([0-7]{3})|(.))", re.S)
@@ -73,22 +78,31 @@ def strip_pair(old: str, new: str) -> tuple[str, str]:
     """Take the prefixes off both names of one file; /dev/null has none.
 
     Known pairs go; a first component that differs while the rest is the same
-    is that of a tree (``linux-5.4.orig/mm/slab.c``, ``linux-5.4/mm/slab.c``);
-    one that both names share is a real folder.
+    is that of a tree (``linux-5.4.orig/mm/slab.c``, ``linux-5.4/mm/slab.c``),
+    and so is one that ends in a release in both (``lamp-1.2/dim.c`` twice);
+    another one that both names share is a real folder.
     """
     if (old[:2], new[:2]) in _PREFIX_PAIRS:
         return old[2:], new[2:]
     if old and new.startswith(old):
         new = old  # "linux/fs/x.h.new": git takes the name that both begin with
     if old == "/dev/null":
-        return old, strip_known(new)
+        return old, _strip_alone(new)
     if new == "/dev/null":
-        return strip_known(old), new
+        return _strip_alone(old), new
     old_head, _, old_rest = old.partition("/")
     new_head, _, new_rest = new.partition("/")
     if old_rest and old_head != new_head and old_rest == new_rest:
         return old_rest, new_rest
+    if old_rest and new_rest and old_head == new_head and _RELEASED.fullmatch(old_head):
+        return old_rest, new_rest
     return old, new
+
+
+def _strip_alone(name: str) -> str:
+    """A name whose other side is /dev/null: without git's prefix or a release's folder."""
+    head, _, rest = name.partition("/")
+    return rest if rest and _RELEASED.fullmatch(head) else strip_known(name)
 
 
 def strip_known(name: str) -> str:

@@ -184,7 +184,12 @@ def _fill_patch(message: Message, mail: Mail, text: Text, layout: Layout, subjec
     changes = _distinct(layout.patches)
     failed = subject.notice == "failed" and not subject.is_reply
     # "Re: Linux 6.6.9" carries all that changed since 6.6.8: a release, no patch.
-    release = message.subject_tags is None and _RELEASE_DIFF.match(subject.clean) is not None
+    # The commit of that name, as format-patch writes it, is one: of the Makefile.
+    release = (
+        message.subject_tags is None
+        and message.own_commit is None
+        and _RELEASE_DIFF.match(subject.clean) is not None
+    )
     if failed or release:
         message.original_patch_files = changes
     else:
