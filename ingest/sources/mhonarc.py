@@ -33,6 +33,12 @@ _HEAD_ITEM = re.compile(
     rb"<li>\s{0,20}<(?:em|strong|b)>\s{0,9}(?:From|Subject|Date)\s{0,9}:?\s{0,9}</",
     re.I,
 )
+_FORM_ID = re.compile(r"name=\"msgid\"\s{1,9}value=\"([^\"<>\s]{1,1000})\"")
+_SLICE_LINK = re.compile(r"href=\"(msg\d{1,9}\.html?)\"")
+#: Lines of lkml.iu.edu's header that are links: ``Next in thread: Ole Brandt: "Re: lamp"``.
+_LINK_LINE = re.compile(
+    r"\s{0,9}(?:Next|Previous|(?:Maybe )?[Ii]n reply to|Reply|Messages sorted|Search)\b[^:\n]{0,40}:"
+)
 _DATE_NAVIGATION = re.compile(rb"(?:Date|Thread) (?:Prev|Next|Index)\b")
 _INDEX = re.compile(
     rb"<!-- MHonArc v|\[(?:Date|Thread) Index\]|<title>[^<]{0,200}(?:Date|Thread) Index",
@@ -94,7 +100,7 @@ def read_mhonarc(raw: Raw) -> Mail:
     head, body = _halves(text)
     headers = _shown_headers(head)
     names = {name.lower() for name, _ in headers}
-    for name, value in _from_comments(comments):
+    for name, value in _from_comments(comments) + _from_form(text):
         if name.lower() not in names:
             headers.append((name, value))
     headers = [_unmasked_sender(pair, comments) for pair in headers]
@@ -106,19 +112,35 @@ def read_mhonarc(raw: Raw) -> Mail:
     ]
     lines, attachments = _body(body)
     mail = page_mail(headers, lines, attachments=attachments, defects=defects)
-    mail.hints = _neighbours(text)
+    mail.hints = _neighbours(text.replace(body, "", 1) if body else text)
     return mail
 
 
 #: How sites label the links to the mails beside this one in its thread. The first is a button,
 #: the others stand in front of the subject that is the link.
-_PREVIOUS = ("Thread Prev", "Previous by thread", "Prev by Thread", "Previous in thread")
+_PREVIOUS = (
+    "In reply to:",
+    "Thread Prev",
+    "Previous by thread",
+    "Prev by Thread",
+    "Previous in thread",
+)
 _NEXT = ("Thread Next", "Next by thread", "Next by Thread", "Next in thread")
 
 
 def _neighbours(text: str) -> dict[str, str]:
     """The links to the mails before and after this one in its thread."""
     hints: dict[str, str] = {}
+    current = text.find("tSliceCur")
+    if current >= 0:  # mail-archive.com: a piece of the thread around this mail
+        begin = max(text.rfind("tSliceList", 0, current), 0)
+        above = _SLICE_LINK.findall(text[begin:current][-20_000:])
+        below = _SLICE_LINK.search(text, current, current + 20_000)
+        if above:
+            hints["thread-prev"] = above[-1]
+        if below is not None:
+            hints["thread-next"] = below[1]
+        return hints
     for hint, labels in (("thread-prev", _PREVIOUS), ("thread-next", _NEXT)):
         for label in labels:
             link = link_labelled(text, label)
@@ -157,6 +179,14 @@ def _from_comments(comments: dict[str, list[str]]) -> list[tuple[str, str]]:
     if references:
         headers.append(("References", " ".join(references)))
     return headers
+
+
+def _from_form(text: str) -> list[tuple[str, str]]:
+    """The Message-ID in the form by which mail-archive.com lets people reply."""
+    tag_at = text.rfind('name="msgid"')
+    found = _FORM_ID.search(text, tag_at, tag_at + 1200) if tag_at >= 0 else None
+    identifier = html.unescape(found[1]).strip("<> ") if found is not None else ""
+    return [("Message-ID", f"<{identifier}>")] if "@" in identifier else []
 
 
 def _unmasked_sender(pair: tuple[str, str], comments: dict[str, list[str]]) -> tuple[str, str]:
@@ -214,7 +244,7 @@ def _unbroken(lines: list[str]) -> list[str]:
     """LINES with what continues a header joined to it: it is written below it, indented or not."""
     joined: list[str] = []
     for line in lines:
-        if not line.strip():
+        if not line.strip() or _LINK_LINE.match(line[:200]) is not None:
             joined.append("")
         elif joined and joined[-1] and _SHOWN.match(line[:8000]) is None:
             joined[-1] += " " + line.strip()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from patchlore.ingest.detect import detect
+from patchlore.ingest.parse import parse_raw
 from patchlore.ingest.sources.mhonarc import read_mhonarc, rot13
 from tests.ingest.sources.samples import page
 
@@ -154,3 +155,94 @@ def test_an_index_is_no_message() -> None:
     form = detect(b"<!-- MHonArc v2.6.19 --><html><title>lamp: Thread Index</title><ul><li>x</ul>")
     assert form is not None
     assert form.name == "index-page"
+
+
+IU = """<!-- MHonArc v2.6.16 -->
+<!--X-Subject: Re: [PATCH] lamp: dim -->
+<!--X-From-R13: @ben Tvapu <abenNrknzcyr.bet> -->
+<!--X-Date: Fri, 20 Nov 2015 03:04:40 &#45;0500 (EST) -->
+<!--X-Message-Id: 20151120080435.GA7@example.org -->
+<!--X-Reference: 6@example.org -->
+<!--X-Head-End-->
+<html><head><title>Linux-Lamp: Re: [PATCH] lamp: dim</title></head><body>
+<h1>Re: [PATCH] lamp: dim</h1>
+<!--X-Head-of-Message-->
+<strong>From:</strong> Nora Finch
+<br>
+<strong>Date:</strong> Fri Nov 20 2015 - 03:04:35 EST
+<ul>
+<li><strong>Next message:</strong> <a href="00013.html">Ole Brandt: "glow"</a>
+<li><strong>Previous message:</strong> <a href="00011.html">Ole Brandt: "blink"</a>
+<li><strong>In reply to:</strong> <a href="00007.html">Ole Brandt: "[PATCH] lamp: dim"</a>
+<li><strong>Next in thread:</strong> <a href="00015.html">Bo Reed: "Re: lamp"</a>
+<li><strong>Messages sorted by:</strong> <a href="date.html">[ date ]</a>
+</ul><hr>
+<!--X-Head-of-Message-End-->
+<!--X-Body-of-Message-->
+<pre>
+On Thu, Ole wrote:
+&gt; In reply to: <a href="00099.html">nobody</a>
+
+No.
+</pre>
+<!--X-Body-of-Message-End-->
+<!--X-MsgBody-End-->
+</body></html>
+"""
+
+
+def test_a_page_of_lkml_iu_edu() -> None:
+    """Its date has a zone by name, its sender's address is only in the comment."""
+    made = read_mhonarc(page(IU, "mhonarc-html"))
+    assert dict(made.headers) == {
+        "Subject": "Re: [PATCH] lamp: dim",
+        "From": "Nora Finch <nora@example.org>",
+        "Date": "Fri Nov 20 2015 - 03:04:35 EST",
+        "Message-ID": "<20151120080435.GA7@example.org>",
+        "References": "<6@example.org>",
+    }
+    assert made.parts[0].text == "On Thu, Ole wrote:\n> In reply to: nobody\n\nNo.\n"
+    found = parse_raw(page(IU, "mhonarc-html"))
+    assert found.date_iso == "2015-11-20T03:04:35-05:00"
+
+
+@pytest.mark.parametrize(
+    ("links", "hints"),
+    [
+        (
+            '[<a href="msg1.html">Thread Prev</a>][<a href="msg3.html">Thread Next</a>]',
+            {"thread-prev": "msg1.html", "thread-next": "msg3.html"},
+        ),
+        (
+            '<li>Previous by thread: <strong><a href="msg1.html">x</a></strong>',
+            {"thread-prev": "msg1.html"},
+        ),
+        ('[Thread Prev][<a href="msg3.html">Thread Next</a>]', {"thread-next": "msg3.html"}),
+        (
+            '<ul class="tSliceList"><li><a href="msg1.html">a</a><li class="tSliceCur">b'
+            '<li><a href="msg3.html">c</a></ul>',
+            {"thread-prev": "msg1.html", "thread-next": "msg3.html"},
+        ),
+        ('<a href="msg1.html">Date Prev</a>', {}),
+    ],
+)
+def test_neighbours_in_the_thread(links: str, hints: dict[str, str]) -> None:
+    """Sites name these links in their own ways."""
+    made = read_mhonarc(page(FULL.replace("<!--X-MsgBody-End-->", links), "mhonarc-html"))
+    assert made.hints == hints
+
+
+def test_the_links_of_lkml_iu_edu_name_the_mail_that_was_answered() -> None:
+    """Those in the body are the author's."""
+    made = read_mhonarc(page(IU, "mhonarc-html"))
+    assert made.hints == {"thread-prev": "00007.html", "thread-next": "00015.html"}
+
+
+def test_the_form_to_reply_has_the_id() -> None:
+    """mail-archive.com shows it nowhere else."""
+    text = """<html><body><h1><span class="subject">lamp: dim</span></h1>
+<span class="sender">Nora Finch</span> <span class="date">Thu, 08 Jun 2023 00:06:05 -0700</span>
+<div class="msgBody"><pre>Dim.
+</pre></div><form action="/mailto.php"><input type="hidden" name="msgid" value="7@example.org">
+</form></body></html>"""
+    assert read_mhonarc(page(text, "mhonarc-html")).get("message-id") == "<7@example.org>"
