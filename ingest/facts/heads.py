@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from patchlore.ingest.addresses import parse_address
 from patchlore.ingest.facts.context import Context
 from patchlore.ingest.text import HEADER, PROSE
 
@@ -28,11 +29,40 @@ def find(context: Context) -> None:
                 if name in _DEP3 or name.startswith("bug-")
             }
             context.note("dep3", ", ".join(message.dep3), 0, "dep3-header")
+        _name_patch(context, fields)
     elif message.subject is None and message.from_ is None and message.message_id is None:
         found = {_MAIL[name]: value for name, value in _fields(context).items() if name in _MAIL}
         if len(found) >= 2:
             message.recovered_headers = found
             context.note("recovered_headers", ", ".join(found), 0, "below-a-stray-blank-line")
+
+
+def _name_patch(context: Context, fields: dict[str, str]) -> None:
+    """Author and title of a patch that is no mail, as its head gives them.
+
+    DEP-3 has Author or From, and Subject or the first line of Description;
+    Mercurial comments (hg help export); git show and quilt a message whose
+    first line is the title.
+    """
+    message = context.message
+    author = fields.get("author") or fields.get("from")
+    title = fields.get("subject") or fields.get("description")
+    for index, line in enumerate(context.text.lines[:40]):
+        if line.startswith("# User ") and context.text.lines[0].startswith("# HG changeset"):
+            author = author or line[7:].strip()
+        elif not line.startswith("#") and line.strip():
+            if context.text.lines[0].startswith("# HG changeset") and index:
+                title = title or line.strip()
+            break
+    if title is None and context.layout.carried_commit is not None:
+        title = next((line for _, line in context.message_lines if line.strip()), None)
+    person = parse_address(author[:1000]) if author and message.author is None else None
+    if person is not None:
+        message.author = person
+        context.note("author", author, 0, "patch-head", text=author)
+    if title and message.commit_subject is None:
+        message.commit_subject = " ".join(title[:1000].split())
+        context.note("commit_subject", message.commit_subject, 0, "patch-head", text=title)
 
 
 def _fields(context: Context) -> dict[str, str]:

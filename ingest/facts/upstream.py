@@ -154,8 +154,8 @@ _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         "dep3-origin",
         "backport",
         _form(
-            r"origin:[ \t]*(?:backport|upstream)?.{0,20}https?://\S{0,300}?(?:id=|h=|commit/|/\+/)"
-            + _SHA
+            r"origin:[ \t]*(?:backport|upstream)?(?:.{0,20}https?://\S{0,300}?(?:id=|h=|commit/|/\+/)"
+            r"|[ \t]*,[ \t]*commit:[ \t]*)" + _SHA
         ),
     ),
     (

@@ -19,6 +19,7 @@ from tests.ingest.letters import DIFF, OTHER, SHA, parse, parse_patch
         (f"Applied-Upstream: 1.4, commit:{SHA}", "dep3-applied"),
         (f"Applied-Upstream: {SHA}", "dep3-applied"),
         (f"Origin: backport, https://git.example.org/lamp/commit/?id={SHA}", "dep3-origin"),
+        (f"Origin: upstream, commit:{SHA}", "dep3-origin"),
         (f"Backported from: {SHA}", "backported-from"),
         (f"Git-commit: {SHA}", "git-commit"),
     ],
@@ -86,3 +87,48 @@ def test_the_commit_of_a_release_is_a_patch() -> None:
     assert [change.path for change in patch.files] == ["Makefile"]
     announcement = parse(f"{head}{diff}".encode())
     assert not announcement.is_patch
+
+
+DEP3 = f"""\
+Description: dim the lamp
+ It was too bright.
+Author: Nora Finch <nora@example.org>
+Origin: backport, commit:{SHA}
+"""
+HG = f"""\
+# HG changeset patch
+# User Nora Finch <nora@example.org>
+# Date 1686207965 -7200
+# Node ID {OTHER}
+dim the lamp
+
+"""
+SHOW = f"""\
+commit {OTHER}
+Author: Nora Finch <nora@example.org>
+Date:   Thu Jun 8 09:06:05 2023 +0200
+
+    dim the lamp
+
+    It was too bright.
+
+"""
+
+
+@pytest.mark.parametrize("head", [DEP3, HG, SHOW, "From: Nora Finch <nora@example.org>\n"
+                                  "Subject: dim the lamp\nForwarded: no\n\n"])  # fmt: skip
+def test_a_patch_that_is_no_mail_has_author_and_title(head: str) -> None:
+    """Debian's, Mercurial's and git's ways to say it."""
+    message = parse((head + DIFF).encode(), "patch")
+    assert message.author is not None
+    assert (message.author.name, message.author.email) == ("Nora Finch", "nora@example.org")
+    assert message.commit_subject == "dim the lamp"
+    assert message.subject is None
+    assert message.from_ is None
+
+
+def test_a_bare_diff_has_neither() -> None:
+    """Nothing is made up."""
+    message = parse(DIFF.encode(), "patch")
+    assert message.author is None
+    assert message.commit_subject is None
