@@ -161,8 +161,8 @@ def _complete(archive: Archive, events: Iterable[Event]) -> None:
 def full_sha(archive: Archive, prefix: str) -> str | None:
     """Return the one commit id of 40 digits in the archive that begins so, or None."""
     found = archive.execute(
-        "SELECT DISTINCT sha FROM commit_ref WHERE sha >= ? AND sha < ? AND length(sha) = ?"
-        " LIMIT 2",
+        "SELECT sha FROM commit_ref WHERE sha >= ?1 AND sha < ?2 AND length(sha) = ?3"
+        " UNION SELECT sha FROM git_commit WHERE sha >= ?1 AND sha < ?2 LIMIT 2",
         (prefix, prefix + "g", _FULL),
     ).fetchall()
     return str(found[0][0]) if len(found) == 1 else None

@@ -29,9 +29,12 @@ class Event(Struct, kw_only=True):
     sha: str | None
     subject: str | None
     timestamp: int | None
-    #: Row id and key (Message-ID) of the mail.
+    #: Row id and key (Message-ID) of the mail; where a git tree says it, 0 and the
+    #: commit that is the evidence.
     message: int
     key: str
+    #: The evidence where it is a commit of a git tree; ``line`` is in its message.
+    commit: str | None = None
     author: str | None = None
     by: str | None = None
     version: int | None = None
@@ -71,11 +74,11 @@ class Event(Struct, kw_only=True):
             case "failed":
                 return "failed to apply"
             case "queued":
-                return "added to the queue"
+                return "committed, not yet released" if self.commit else "added to the queue"
             case "review":
                 return f"in review{f' for {self.release}' if self.release else ''}{place}"
             case "dropped":
                 return "dropped by the stable maintainers"
             case "released":
                 return f"released in {self.release}" if self.release else "released"
-        return "revert posted" + place
+        return ("reverted by a commit" if self.commit else "revert posted") + place

@@ -29,6 +29,7 @@ class Filters(Struct, kw_only=True):
     def keep(self, archive: Archive, row: Row) -> bool:
         """Whether a row meets all filters: any of its mails may meet each."""
         messages = list(dict.fromkeys(event.message for event in row.events))
+        commits = [event for event in row.events if event.commit]
         if self.autosel and not any(event.kind == "autosel" for event in row.events):
             return False
         if self.evidence is not None and CONFIDENCES.index(
@@ -37,8 +38,16 @@ class Filters(Struct, kw_only=True):
             return False
         return (
             (self.path is None or any(self._touches(archive, id_) for id_ in messages))
-            and (self.author is None or any(self._is_by(archive, id_) for id_ in messages))
-            and (self.cve is None or any(self._names_cve(archive, id_) for id_ in messages))
+            and (
+                self.author is None
+                or any(self._is_by(archive, id_) for id_ in messages)
+                or any(self.author.casefold() in (e.author or "").casefold() for e in commits)
+            )
+            and (
+                self.cve is None
+                or any(self._names_cve(archive, id_) for id_ in messages)
+                or any(self._commit_names_cve(archive, event.commit) for event in commits)
+            )
             and (self.bug is None or any(self._names_bug(archive, id_) for id_ in messages))
         )
 
@@ -62,6 +71,15 @@ class Filters(Struct, kw_only=True):
             archive.value(
                 "SELECT 1 FROM cve WHERE name = ? AND message = ?",
                 ((self.cve or "").upper(), message),
+            )
+        )
+
+    def _commit_names_cve(self, archive: Archive, sha: str | None) -> bool:
+        return bool(
+            archive.value(
+                "SELECT 1 FROM git_cve JOIN git_commit ON git_commit.id = git_commit"
+                " WHERE git_cve.name = ? AND sha = ?",
+                ((self.cve or "").upper(), sha),
             )
         )
 

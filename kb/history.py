@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from patchlore.ingest.message import CONFIDENCES
 from patchlore.kb.events import KINDS, Event
+from patchlore.kb.git_history import git_events_of_commit, git_events_of_tree
 from patchlore.kb.merge import title_hash
 from patchlore.kb.replies import drops, taken
 from patchlore.kb.store import Archive
@@ -44,6 +45,7 @@ def events_of_tree(archive: Archive, tree: str) -> list[Event]:
     events += drops(archive, tree)
     events += taken(archive, tree)
     events += _releases(archive, tree, events)
+    events += git_events_of_tree(archive, tree, events)
     return sorted(events, key=_time)
 
 
@@ -89,6 +91,7 @@ def events_of_commit(
             for event in _nominations(archive, name, number, titles):
                 if event.sha in shas or (event.sha is None and event.subject):
                     events.append(event)
+    events += git_events_of_commit(archive, shas, wanted, {event.tree for event in events})
     return sorted(events, key=_time)
 
 

@@ -24,6 +24,9 @@ _BUG = re.compile(
 )
 _GCC_COMMIT = re.compile(r"r\d{1,3}-\d{1,6}|r\d{5,6}|g:[0-9a-f]{7,40}", re.IGNORECASE)
 
+#: Tables that name commits: of mails, of git trees, of which mail became which commit.
+_COMMITS = ("commit_ref", "git_commit", "git_commit_ref", "edge")
+
 _BRIEF = (
     "SELECT id, key, message_id, subject, clean_subject, sender_name, sender_email, sender_masked,"
     " timestamp, date_iso, is_patch, is_reply, is_cover, is_pull, is_report, notice, notice_tree,"
@@ -250,7 +253,10 @@ def spellings(archive: Archive, sha: str) -> list[str]:
     longer = [
         found
         for (found,) in archive.execute(
-            "SELECT DISTINCT sha FROM commit_ref WHERE sha >= ? AND sha < ? ORDER BY sha",
+            " UNION ".join(
+                f"SELECT sha FROM {table} WHERE sha >= ?1 AND sha < ?2" for table in _COMMITS
+            )
+            + " ORDER BY sha",
             (sha, sha + "g"),
         )
     ]
@@ -260,7 +266,8 @@ def spellings(archive: Archive, sha: str) -> list[str]:
     shorter = [
         found
         for (found,) in archive.execute(
-            f"SELECT DISTINCT sha FROM commit_ref WHERE sha IN ({marks})", prefixes
+            " UNION ".join(f"SELECT sha FROM {table} WHERE sha IN ({marks})" for table in _COMMITS),
+            prefixes * len(_COMMITS),
         )
     ]
     return sorted(dict.fromkeys([*longer, *shorter]), key=lambda item: (-len(item), item))

@@ -12,6 +12,9 @@ _UNSAFE = re.compile(
 )
 
 
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
 def printable(text: str | None) -> str:
     """Return text from mail as one line that a terminal can only show.
 
@@ -67,8 +70,10 @@ def count(number: int, one: str, many: str | None = None) -> str:
 
 
 def proof(key: str, line: int | None, text: str | None, confidence: str = "certain") -> str:
-    """Return the line that proves a fact: ``<id> line 3 (high): the text``."""
+    """Return the line that proves a fact: ``<id> line 3 (high): the text``, ``commit …: …``."""
     place = {None: "", 0: " header"}.get(line, f" line {line}")
     sure = "" if confidence == "certain" else f" ({confidence})"
     said = f": {printable(text).strip()}" if text else ""
-    return f"<{printable(key)}>{place}{sure}{said}"
+    # A commit of a git tree proves a fact as a mail does.
+    name = f"commit {key}" if _COMMIT.fullmatch(key) else f"<{printable(key)}>"
+    return f"{name}{place}{sure}{said}"

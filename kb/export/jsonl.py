@@ -36,7 +36,7 @@ def as_object(row: Row) -> dict[str, Any]:
         "date_iso": iso(row.event.timestamp),
         "index": row.event.part,
         "total": row.event.parts,
-        "message_id": row.event.key,
+        "message_id": None if row.event.commit else row.event.key,
         "evidence": evidence_of(row.event),
         "events": [event_object(event) for event in row.events],
     }
@@ -56,15 +56,17 @@ def event_object(event: Event) -> dict[str, Any]:
         "total": event.parts,
         "release": event.release,
         "applicable": event.applicable,
-        "message_id": event.key,
+        "message_id": None if event.commit else event.key,
         "evidence": evidence_of(event),
     }
 
 
 def evidence_of(event: Event) -> dict[str, Any]:
-    """Return the line that proves an event."""
+    """Return the line that proves an event: of a mail, or of a commit's message (``commit``)."""
+    commit = {"commit": event.commit} if event.commit else {}
     return {
-        "message_id": event.key,
+        "message_id": None if event.commit else event.key,
+        **commit,
         "line": event.line,
         "text": event.text,
         "rule": event.rule,

@@ -45,9 +45,9 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
             iso(event.timestamp),
             event.part,
             event.parts,
-            event.key,
+            None if event.commit else event.key,
             event.line,
-            event.text,
+            f"commit {event.commit}: {event.text}" if event.commit else event.text,
             event.confidence,
         )
         table.writerow([cell(value) for value in values])

@@ -1,0 +1,238 @@
+"""The life of a backport as git trees record it: what was committed, and first released where.
+
+Beside the events that mail tells (kb/history.py); the evidence is a commit, not
+a mail.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from patchlore.ingest.message import CONFIDENCES
+from patchlore.kb.edges_reading import commit_of
+from patchlore.kb.events import Event
+from patchlore.kb.git_reading import Place, Places, trees_with
+from patchlore.kb.store import Archive
+from patchlore.kb.versions import parse_version, rank
+
+#: Rules of these events: the upstream commit is in the tree itself, or a commit with its marker.
+ITSELF = "commit in the tree"
+MARKED = "commit with the marker"
+
+_VERSION = re.compile(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?")
+
+
+def has_trees(archive: Archive) -> bool:
+    """Whether any git tree was read into the archive."""
+    return archive.value("SELECT 1 FROM git_tree LIMIT 1") is not None
+
+
+def git_events_of_tree(archive: Archive, tree: str, events: Sequence[Event]) -> list[Event]:
+    """Return what git says of a stable tree (its one name), beside what mail says (``events``).
+
+    Backports in it with a marker, reverts of those, and which of the commits that
+    the events name are in it as they are.  Events of patches whose commit no mail
+    names get the commit that they became, where that is known.
+    """
+    if not has_trees(archive):
+        return []
+    for event in events:
+        if event.sha is None:
+            event.sha = commit_of(archive, event.message)
+    found = list(_backports(archive, tree))
+    found += _reverts(archive, tree, found)
+    places = Places(archive)
+    shas = {event.sha: event for event in events if event.sha}
+    for sha, event in shas.items():
+        rows = archive.execute(
+            "SELECT c.sha, c.subject, c.commit_time, c.place FROM git_commit AS c"
+            " WHERE c.sha >= ? AND c.sha < ? LIMIT 2",
+            (sha, sha + "g"),
+        ).fetchall()
+        if len(rows) == 1:
+            for place in places.of(rows[0][3]):
+                if place.tree == tree:
+                    found.append(
+                        _event(
+                            tree,
+                            place,
+                            upstream=event.sha or sha,
+                            commit=rows[0][0],
+                            subject=rows[0][1],
+                            time=rows[0][2],
+                        )
+                    )
+    return found
+
+
+def git_events_of_commit(
+    archive: Archive, shas: Sequence[str], tree: str | None, told: Collection[str]
+) -> list[Event]:
+    """Return where git has a commit (all its spellings given) or backports of it, as events.
+
+    Only stable trees, one of them (its one name) or all.  ``told`` are trees in
+    which mail has events of the commit: there it is said that the commit itself
+    is in the tree, too; of every newer tree that goes without saying.
+    """
+    if not has_trees(archive):
+        return []
+    whole = max(shas, key=len)
+    events = []
+    for item in trees_with(archive, shas):
+        if rank(item.tree) is None or tree not in (None, item.tree):
+            continue
+        place = Place(
+            tree=item.tree,
+            branches=item.branches,
+            tag=item.tag,
+            tagged=item.tagged,
+            release=item.release,
+            released=item.released,
+        )
+        if item.how != "itself" and not is_own(item.tree, place):
+            continue
+        if item.how == "itself" and tree is None and item.tree not in told:
+            continue
+        events.append(
+            _event(
+                item.tree,
+                place,
+                upstream=whole,
+                commit=item.sha,
+                subject=item.subject,
+                time=item.commit_time,
+                by=item.by,
+                relation=item.relation,
+                line=item.line,
+                text=item.text,
+                confidence=CONFIDENCES.index(item.confidence),
+                rule=ITSELF if item.how == "itself" else MARKED,
+            )
+        )
+    return events
+
+
+def is_own(tree: str, place: Place) -> bool:
+    """Whether a commit at this place was made for the tree, and not before it branched off.
+
+    ``6.1.y`` has its own commits from v6.1.1 on: v6.1 and its candidates are the
+    mainline's.  Whatever is not tagged yet is its own.
+    """
+    found = None if place.tag is None else _VERSION.search(place.tag)
+    version = None if found is None else parse_version(found[0])
+    if version is None:
+        return True
+    if version.rank != rank(tree):
+        return False
+    return version.major < 3 or version.patch > 0
+
+
+def _backports(archive: Archive, tree: str) -> Iterator[Event]:
+    places = Places(archive)
+    rows = archive.execute(
+        "SELECT c.sha, c.subject, coalesce(nullif(b.name, ''), b.email), c.commit_time, c.place,"
+        " r.sha, r.kind, r.line, r.text, r.confidence, coalesce(nullif(a.name, ''), a.email)"
+        " FROM git_place_ref AS p JOIN git_ref ON git_ref.id = p.ref"
+        " JOIN git_commit AS c ON c.place = p.place"
+        " JOIN git_commit_ref AS r ON r.git_commit = c.id AND r.relation = 'upstream'"
+        " LEFT JOIN person AS a ON a.id = c.author LEFT JOIN person AS b ON b.id = c.committer"
+        " WHERE git_ref.stable_tree = ? AND p.role = 'branch' AND coalesce(r.kind, '') <> 'request'"
+        " GROUP BY c.id, r.sha ORDER BY c.id, r.position",
+        (tree,),
+    ).fetchall()
+    for sha, subject, by, time, number, upstream, kind, line, text, confidence, author in rows:
+        for place in places.of(number):
+            if place.tree == tree and is_own(tree, place):
+                yield _event(
+                    tree,
+                    place,
+                    upstream=upstream,
+                    commit=sha,
+                    subject=subject,
+                    time=time,
+                    by=by,
+                    author=author,
+                    relation=kind,
+                    line=line,
+                    text=text,
+                    confidence=confidence,
+                    rule=MARKED,
+                )
+
+
+def _reverts(archive: Archive, tree: str, backports: Iterable[Event]) -> Iterator[Event]:
+    """Reverts of the tree's backports: they name its own commit or the upstream one."""
+    upstream: dict[str, Event] = {}
+    for event in backports:
+        for sha in (event.commit, event.sha):
+            if sha:
+                upstream.setdefault(sha[:12], event)
+    places = Places(archive)
+    rows = archive.execute(
+        "SELECT c.sha, coalesce(nullif(b.name, ''), b.email), c.commit_time, c.place, r.sha,"
+        " r.line, r.text, r.confidence FROM git_place_ref AS p JOIN git_ref ON git_ref.id = p.ref"
+        " JOIN git_commit AS c ON c.place = p.place"
+        " JOIN git_commit_ref AS r ON r.git_commit = c.id AND r.relation IN ('reverts',"
+        " 'reverted-upstream') LEFT JOIN person AS b ON b.id = c.committer"
+        " WHERE git_ref.stable_tree = ? AND p.role = 'branch' GROUP BY c.id, r.sha ORDER BY c.id",
+        (tree,),
+    ).fetchall()
+    for sha, by, time, number, named, line, text, confidence in rows:
+        undone = upstream.get(named[:12])
+        if undone is None:
+            continue
+        for place in places.of(number):
+            if place.tree == tree and is_own(tree, place):
+                made = _event(
+                    tree,
+                    place,
+                    upstream=undone.sha or named,
+                    commit=sha,
+                    subject=undone.subject or "",
+                    time=time,
+                    by=by,
+                    line=line,
+                    text=text,
+                    confidence=confidence,
+                    rule=MARKED,
+                )
+                made.kind = "reverted"
+                yield made
+
+
+def _event(
+    tree: str,
+    place: Place,
+    *,
+    upstream: str,
+    commit: str,
+    subject: str,
+    time: int | None,
+    by: str | None = None,
+    author: str | None = None,
+    relation: str | None = None,
+    line: int | None = None,
+    text: str | None = None,
+    confidence: int = 0,
+    rule: str = ITSELF,
+) -> Event:
+    since = place.since
+    return Event(
+        kind="released" if since else "queued",
+        tree=tree,
+        sha=upstream,
+        subject=subject,
+        timestamp=(place.released if place.release else place.tagged) or time,
+        message=0,
+        key=commit,
+        commit=commit,
+        author=author,
+        by=by,
+        release=since.removeprefix("v") if since else None,
+        relation=relation,
+        line=line,
+        text=text or subject,
+        rule=rule,
+        confidence=CONFIDENCES[confidence],
+    )
