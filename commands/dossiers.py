@@ -55,11 +55,23 @@ def add_parsers(subparsers: Subparsers) -> None:
         subparsers,
         "prs",
         "all GCC bugs that mails name, with counts",
-        ["patchlore prs", "patchlore prs --since 2024-01-01"],
+        [
+            "patchlore prs",
+            "patchlore prs --since 2024-01-01",
+            "patchlore prs --older-than gcc-8",
+        ],
+        "All bugs of a compiler that mails name, with counts. With --older-than the patches about "
+        "them that name an older compiler, in their text or in a condition that they add: "
+        "workarounds that may have become needless.",
     )
     parser.add_argument("--since", metavar="DATE", help="only those that mails since then name")
     parser.add_argument(
         "--tracker", default="gcc", metavar="NAME", help="bugs of another tracker (llvm, kernel …)"
+    )
+    parser.add_argument(
+        "--older-than",
+        metavar="COMPILER",
+        help="patches about bugs that name a compiler older than this (gcc-8, clang-13)",
     )
     add_json(parser, "JSON Lines")
     parser.set_defaults(run=run_prs)
@@ -109,6 +121,8 @@ def run_prs(args: argparse.Namespace) -> int:
     from patchlore.kb.text import count, day
 
     since = None if args.since is None else parse_since(args.since)
+    if args.older_than is not None:
+        return _run_workarounds(args, since)
     with open_archive(args) as archive:
         bugs = all_bugs(archive, tracker=args.tracker, since=since)
     if args.json:
@@ -123,9 +137,25 @@ def run_prs(args: argparse.Namespace) -> int:
     return 0 if bugs else 1
 
 
+def _run_workarounds(args: argparse.Namespace, since: int | None) -> int:
+    """Print the workarounds for compilers older than a minimum; 1 when there is none."""
+    from patchlore.commands.bug_parts import workaround_lines
+    from patchlore.kb.dossiers.compilers import parse_minimum, workarounds
+
+    minimum = parse_minimum(args.older_than)
+    with open_archive(args) as archive:
+        found = list(workarounds(archive, minimum, tracker=args.tracker, since=since))
+    if args.json:
+        print_json_lines(found)
+    else:
+        style = Style()
+        print_lines(line for one in found for line in workaround_lines(one, style))
+    return 0 if found else 1
+
+
 def run_commit(args: argparse.Namespace) -> int:
     """Print the dossier of a commit."""
-    from patchlore.kb.dossiers.commits import commit_dossier
+    from patchlore.kb.dossiers.commits import AmbiguousCommitError, commit_dossier
     from patchlore.kb.reading import resolve
 
     with open_archive(args) as archive:
@@ -133,7 +163,12 @@ def run_commit(args: argparse.Namespace) -> int:
             named = resolve(archive, args.sha)
             if named.kind == "gcc-commit":
                 return show_gcc_commit(archive, named.value, as_json=args.json)
-        dossier = commit_dossier(archive, args.sha, args.tree)
+        try:
+            dossier = commit_dossier(archive, args.sha, args.tree)
+        except AmbiguousCommitError as error:
+            if args.json:
+                print_json({"ambiguous": error.sha, "candidates": error.candidates})
+            raise
     if args.json:
         print_json(commit_object(dossier))
     else:
@@ -170,6 +205,7 @@ def show_gcc_commit(archive: Archive, name: str, *, as_json: bool) -> int:
 
 def bug_lines(dossier: BugDossier) -> Iterator[str]:
     """Yield the dossier of a bug as text."""
+    from patchlore.commands.bug_parts import compiler_lines, record_lines, tree_lines
     from patchlore.kb.text import count
     from patchlore.kb.versions import newest_first, short_name
 
@@ -180,10 +216,14 @@ def bug_lines(dossier: BugDossier) -> Iterator[str]:
     yield style.head(head)
     if dossier.components and dossier.bug.component is None:
         yield f"  component: {', '.join(dossier.components)}"
+    if dossier.record is not None:
+        yield from record_lines(dossier.record)
     if dossier.upstream_commits:
         yield f"  upstream commits: {', '.join(dossier.upstream_commits)}"
     if dossier.trees:
         yield f"  trees: {', '.join(short_name(tree) for tree in newest_first(dossier.trees))}"
+    yield from tree_lines(dossier, style)
+    yield from compiler_lines(dossier, style)
     group = None
     for hit in dossier.hits:
         if hit.strength != group:

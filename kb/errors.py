@@ -22,3 +22,9 @@ class NotFoundError(PatchloreError):
 
 class GitTreeError(PatchloreError):
     """A git repository can't be read as a tree; the text says why."""
+
+
+class DossierError(PatchloreError):
+    """What a dossier is asked for can't be understood."""
+
+    exit_status = 2

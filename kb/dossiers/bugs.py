@@ -6,11 +6,21 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from patchlore.ingest.message import CONFIDENCES, Confidence
+from patchlore.ingest.bug import Bug as BugRecord
+from patchlore.ingest.message import CONFIDENCES, Confidence, Message
+from patchlore.kb.backports import decide
+from patchlore.kb.dossiers.compilers import CompilerNamed, MeasuredTable, compilers_of
 from patchlore.kb.errors import NotFoundError
-from patchlore.kb.history import trees_of
-from patchlore.kb.reading import Brief, Bug, briefs
+from patchlore.kb.history import events_of_commit, trees_of
+from patchlore.kb.reading import Brief, Bug, briefs, longest, spellings
 from patchlore.kb.store import Archive
+from patchlore.kb.versions import newest_first
+
+#: More mails than this are not read for compilers and tables.
+_MOST_DECODED = 500
+
+#: Of so many commits it is told what became of them in stable trees.
+_MOST_COMMITS = 25
 
 #: A place where a bug stands, in words.
 PLACE_WORDS = {
@@ -47,6 +57,22 @@ class Hit(Struct, kw_only=True):
     fixes: list[str]
 
 
+class TreeOfWorkaround(Struct, kw_only=True):
+    """Where a patch about the bug stands in a stable tree."""
+
+    tree: str
+    state: str
+    reason: str
+
+
+class BugCommit(Struct, kw_only=True):
+    """An upstream commit whose patch names the bug, and the trees that have it or were asked to."""
+
+    sha: str
+    subject: str | None
+    trees: list[TreeOfWorkaround]
+
+
 class BugDossier(Struct, kw_only=True):
     """What is known about a bug."""
 
@@ -56,6 +82,13 @@ class BugDossier(Struct, kw_only=True):
     #: Upstream commits whose patches name the bug by more than a context line or a quotation.
     upstream_commits: list[str]
     trees: list[str]
+    #: What the tracker says, when its record of the bug was ingested.
+    record: BugRecord | None = None
+    #: The same commits, with what became of them in each stable tree.
+    commits: list[BugCommit] = []
+    #: Compilers that the mails name, and measurements by compiler.
+    compilers: list[CompilerNamed] = []
+    tables: list[MeasuredTable] = []
 
 
 class BugCount(Struct, kw_only=True):
@@ -90,13 +123,57 @@ def bug_dossier(archive: Archive, bug: Bug) -> BugDossier:
     hits = [_hit(archive, shown[id_], found) for id_, found in by_message.items()]
     hits.sort(key=_order)
     strong = [hit for hit in hits if hit.strength <= 2 and hit.message.is_patch]
+    commits = list(dict.fromkeys(sha for hit in strong for sha in hit.upstream_commits))
+    decoded = [
+        (hit.message, archive.message(hit.message.id))
+        for hit in hits[:_MOST_DECODED]
+        if hit.strength <= 2
+    ]
+    compilers, tables = compilers_of(decoded)
     return BugDossier(
         bug=bug,
         components=components,
         hits=hits,
-        upstream_commits=list(dict.fromkeys(sha for hit in strong for sha in hit.upstream_commits)),
+        upstream_commits=commits,
         trees=list(dict.fromkeys(tree for hit in strong for tree in hit.trees)),
+        record=_record(bug, decoded),
+        commits=_commits(archive, commits, strong),
+        compilers=compilers,
+        tables=tables,
     )
+
+
+def _record(bug: Bug, decoded: Sequence[tuple[Brief, Message]]) -> BugRecord | None:
+    """What the newest record of the tracker says; comments are no records."""
+    records = [
+        (message.bug.changed or "", message.bug)
+        for _, message in decoded
+        if message.bug is not None
+        and message.bug.comment is None
+        and message.bug.number == bug.number
+        and message.bug.tracker in (None, bug.tracker)
+    ]
+    return max(records, key=lambda pair: pair[0])[1] if records else None
+
+
+def _commits(archive: Archive, shas: Sequence[str], strong: Sequence[Hit]) -> list[BugCommit]:
+    """The commits, each under its longest spelling, with its state in each tree."""
+    titles = {
+        sha: hit.message.clean_subject for hit in reversed(strong) for sha in hit.upstream_commits
+    }
+    found: dict[str, BugCommit] = {}
+    for sha in shas[:_MOST_COMMITS]:
+        written = spellings(archive, sha)
+        whole = longest(written) or sha
+        if whole in found:
+            continue
+        events = events_of_commit(archive, written or [sha], title=titles.get(sha))
+        trees = []
+        for tree in newest_first({event.tree for event in events}):
+            state, decisive = decide([event for event in events if event.tree == tree])
+            trees.append(TreeOfWorkaround(tree=tree, state=state, reason=decisive.words()))
+        found[whole] = BugCommit(sha=whole, subject=titles.get(sha), trees=trees)
+    return list(found.values())
 
 
 def all_bugs(archive: Archive, *, tracker: str = "gcc", since: int | None = None) -> list[BugCount]:

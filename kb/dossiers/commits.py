@@ -12,6 +12,7 @@ from patchlore.kb.history import events_of_commit
 from patchlore.kb.merge import title_hash
 from patchlore.kb.reading import MIN_HEX, Brief, briefs, longest, spellings
 from patchlore.kb.store import Archive
+from patchlore.kb.text import count, printable
 from patchlore.kb.versions import sort_key
 
 #: Relations of a mail to a commit that it names, in the order in which they are told,
@@ -84,10 +85,50 @@ class CommitDossier(Struct, kw_only=True):
     cves: list[str]
 
 
+class Candidate(Struct, kw_only=True):
+    """One of several commits that begin with what was asked for."""
+
+    sha: str
+    subject: str | None
+    messages: int
+
+
+class AmbiguousCommitError(NotFoundError):
+    """Several commits begin with what was asked for; the text lists them, one a line."""
+
+    def __init__(self, sha: str, found: list[Candidate]) -> None:
+        self.sha = sha
+        self.candidates = found
+        lines = [f"Several commits begin with {sha}; give more digits:"]
+        for candidate in found:
+            subject = printable(candidate.subject) or "(title not known)"
+            lines.append(f"  {candidate.sha}  {count(candidate.messages, 'mail'):>8}  {subject}")
+        super().__init__("\n".join(lines))
+
+
+def candidates(archive: Archive, sha: str, written: list[str]) -> list[Candidate]:
+    """Return the commits that begin with ``sha``: each of WRITTEN that begins no other."""
+    found = []
+    whole = [item for item in written if item.startswith(sha)]
+    for item in sorted(whole):
+        longer = [other for other in whole if other != item and other.startswith(item)]
+        if longer:
+            continue
+        same = [other for other in whole if item.startswith(other)]
+        marks = ", ".join("?" * len(same))
+        number = archive.value(
+            f"SELECT count(DISTINCT message) FROM commit_ref WHERE sha IN ({marks})", same
+        )
+        subject = _subject(archive, _namings(archive, [item]), [item])
+        found.append(Candidate(sha=item, subject=subject, messages=number))
+    return found
+
+
 def commit_dossier(archive: Archive, sha: str, tree: str | None = None) -> CommitDossier:
     """Return the dossier of the commit that begins with ``sha``, in one tree or in all.
 
-    Raises NotFoundError when no mail names it, and when several commits begin so.
+    Raises NotFoundError when no mail names it, and AmbiguousCommitError when
+    several commits begin so.
     """
     sha = sha.strip().lower()
     if len(sha) < MIN_HEX:
@@ -97,8 +138,7 @@ def commit_dossier(archive: Archive, sha: str, tree: str | None = None) -> Commi
         raise NotFoundError(f"No mail in the archive names the commit {sha}.")
     whole = longest(written)
     if whole is None:
-        shown = ", ".join(item[:16] for item in written[:8])
-        raise NotFoundError(f"Several commits begin with {sha}: {shown}. Give more digits.")
+        raise AmbiguousCommitError(sha, candidates(archive, sha, written))
     namings = _namings(archive, written)
     subject = _subject(archive, namings, written)
     postings = _postings(archive, subject, {naming.message.id for naming in namings})

@@ -1,0 +1,31 @@
+"""Values with how many messages have them: parts of several dossiers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from patchlore.kb.store import Archive
+
+
+class NameCount(Struct, kw_only=True):
+    """A value and how many messages have it."""
+
+    name: str
+    messages: int
+
+
+def name_counts(archive: Archive, sql: str, parameters: Sequence[object]) -> list[NameCount]:
+    """Return the rows (name, number) of a question."""
+    return [
+        NameCount(name=str(name), messages=number)
+        for name, number in archive.execute(sql, parameters)
+        if name
+    ]
+
+
+def json_list(values: Iterable[object]) -> str:
+    """Return values for json_each: one parameter for a list of any length."""
+    return json.dumps(list(values))
