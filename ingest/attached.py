@@ -10,11 +10,19 @@ from __future__ import annotations
 import re
 
 from patchlore.ingest.mail import Mail, TextPart
-from patchlore.ingest.raw import Raw, Source
+from patchlore.ingest.raw import Place, Raw, Source
 
 #: More attached patches than this are not read one by one.
 MAX_ATTACHED = 100
 _START = re.compile(rb"^From [0-9a-f]{40}(?:[0-9a-f]{24})? Mon Sep 17 00:00:00 2001[ \t]*$", re.M)
+#: A stable tree at the start or the end of a file's name: "4.14-lamp.patch",
+#: "lamp-5.4.y.patch", "5e0ac1d2.5.4.v2.patch.txt".
+_TREE = r"(2\.6\.\d{1,2}|[3-9]\.\d{1,2}|1\d\.\d{1,2})(?:\.y)?"
+_TREE_FIRST = re.compile(rf"(?:linux-|v)?{_TREE}(?:[-_]|\.(?!\d))")
+_TREE_LAST = re.compile(
+    rf"(?:^|.*?[-_.](?:linux-)?v?){_TREE}(?:[-_.]v\d)?\.(?:patch|diff|mbox|eml|txt)(?:\.txt)?\Z"
+)
+_COMPILER = re.compile(r"(?:gcc|clang|llvm|binutils|qemu)-?\d", re.I)
 _HEADER = re.compile(rb"(From|Subject|Date|Message-ID|MIME-Version|Content-[A-Za-z-]{1,40}):", re.I)
 
 
@@ -28,14 +36,26 @@ def attached_patches(mail: Mail, source: Source) -> list[Raw]:
     for part in mail.parts:
         if not part.is_attachment:
             continue
+        tree = tree_of_name(part.filename or "")
         for data in _patches(part):
             inner = Source(
                 path=source.path, format="git-patch", fidelity=source.fidelity, list=source.list
             )
+            if tree is not None:
+                inner.place = Place(tree=tree)
             found.append(Raw(data=data, source=inner))
             if len(found) == MAX_ATTACHED:
                 return found
     return found
+
+
+def tree_of_name(filename: str) -> str | None:
+    """The stable tree (``5.4.y``) that the name of an attached file says it is for, or None."""
+    name = filename[-200:]
+    if _COMPILER.search(name):
+        return None
+    found = _TREE_FIRST.match(name) or _TREE_LAST.match(name)
+    return f"{found[1]}.y" if found else None
 
 
 def _patches(part: TextPart) -> list[bytes]:

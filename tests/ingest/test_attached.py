@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchlore.ingest.attached import MAX_ATTACHED
+from patchlore.ingest.attached import MAX_ATTACHED, tree_of_name
+from patchlore.ingest.raw import Place
 from tests.ingest.letters import DIFF, OTHER, SHA, parse
 
 FOR_49 = f"""\
@@ -97,6 +99,34 @@ def test_a_bare_diff_is_no_message() -> None:
 def test_a_patch_in_the_text_is_no_attachment() -> None:
     """The mail is that patch."""
     assert parse(FOR_49.encode(), "git-patch").nested == []
+
+
+@pytest.mark.parametrize(
+    ("name", "tree"),
+    [
+        ("4.14-5e0ac1d27f3b.patch", "4.14.y"),
+        ("5e0ac1d27f3b-5.4.patch", "5.4.y"),
+        ("5e0ac1d27f3b.4.19.v2.patch.txt", "4.19.y"),
+        ("6.1-lamp-dim.mbox", "6.1.y"),
+        ("lamp-linux-5.10.y.patch", "5.10.y"),
+        ("2.6.32-lamp.patch", "2.6.32.y"),
+        ("0001-lamp-dim-it-once.patch", None),
+        ("0001-lamp-build-with-gcc-5.4.patch", None),
+        ("lamp-1.2.patch", None),
+        ("v2-0001-lamp.patch", None),
+        ("", None),
+    ],
+)
+def test_a_files_name_may_say_the_tree(name: str, tree: str | None) -> None:
+    """At its start or its end, where people put it."""
+    assert tree_of_name(name) == tree
+
+
+def test_the_tree_of_the_name_is_kept_with_the_patch() -> None:
+    """Beside what its subject says."""
+    message = parse(mail_with(FOR_49).replace(b"1.patch", b"lamp-4.9.patch"))
+    (inner,) = message.nested
+    assert inner.source.place == Place(tree="4.9.y")
 
 
 def test_their_number_is_bounded() -> None:

@@ -65,3 +65,23 @@ def test_pages_of_archives(tmp_path: Path) -> None:
         starts = month.read_bytes().split(b"\nFrom ")
         mails = [start for start in starts if b"\nFrom: " in start[:300]]
         assert len(read(month)[0]) == len(mails)
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        # A mailbox of 865 mails, and a file of two format-patches.
+        ("backport-patches", 864 + 1),
+        ("gcc-patches", 0),
+        ("cve-records", 0),
+        ("odd-mails", -1),  # its table of contents
+    ],
+)
+def test_every_file_of_an_archive_is_a_mail(name: str, more: int) -> None:
+    """Read inside the tar; Python's tarfile counts the files."""
+    path = CORPORA / f"{name}.tar.xz"
+    with tarfile.open(path) as tar:
+        files = sum(member.isfile() for member in tar)
+    raws, problems, _ = read(path)
+    assert len(raws) == files + more
+    assert len(problems) == max(0, -more)
