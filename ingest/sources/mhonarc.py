@@ -37,7 +37,7 @@ _FORM_ID = re.compile(r"name=\"msgid\"\s{1,9}value=\"([^\"<>\s]{1,1000})\"")
 _SLICE_LINK = re.compile(r"href=\"(msg\d{1,9}\.html?)\"")
 #: Lines of lkml.iu.edu's header that are links: ``Next in thread: Ole Brandt: "Re: lamp"``.
 _LINK_LINE = re.compile(
-    r"\s{0,9}(?:Next|Previous|(?:Maybe )?[Ii]n reply to|Reply|Messages sorted|Search)\b[^:\n]{0,40}:"
+    r"\s{0,9}(?:Next|Previous|(?:Maybe )?[Ii]n reply to|Reply|Messages sorted)\b[^:\n]{0,40}:"
 )
 _DATE_NAVIGATION = re.compile(rb"(?:Date|Thread) (?:Prev|Next|Index)\b")
 _INDEX = re.compile(
