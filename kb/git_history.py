@@ -79,7 +79,9 @@ def git_events_of_commit(
         return []
     whole = max(shas, key=len)
     events = []
-    for item in trees_with(archive, shas):
+    found = trees_with(archive, shas)
+    own = {(item.sha, item.tree) for item in found}
+    for item in found:
         if rank(item.tree) is None or tree not in (None, item.tree):
             continue
         place = Place(
@@ -93,6 +95,9 @@ def git_events_of_commit(
         if item.how != "itself" and not is_own(item.tree, place):
             continue
         if item.how == "itself" and tree is None and item.tree not in told:
+            continue
+        # A vendor's or staging branch of a stable tree that has the tree's own commit.
+        if tree is None and "-" in item.tree and (item.sha, _stable_of(item.tree)) in own:
             continue
         events.append(
             _event(
@@ -111,6 +116,11 @@ def git_events_of_commit(
             )
         )
     return events
+
+
+def _stable_of(tree: str) -> str:
+    """The stable tree of a branch of it: ``6.1.y`` of ``6.1.y-cip``."""
+    return tree.partition("-")[0]
 
 
 def is_own(tree: str, place: Place) -> bool:
