@@ -24,6 +24,13 @@ _WANTED = tuple(
 )
 #: A line that neither starts a field (RFC 5322 section 2.2) nor continues one.
 _NO_FIELD = re.compile(rb"\n(?![!-9;-~]+[ \t]*:|[ \t])")
+#: Octets of a field's value that are read, and fields: what is beyond is no mail's.
+#: Lists of people and of Message-IDs are the only fields that grow.
+MAX_VALUE = 1 << 15
+MAX_LIST = 1 << 20
+MAX_FIELDS = 2000
+MAX_OF_A_NAME = 100
+_LISTS = frozenset({b"to", b"cc", b"references"})
 _ADDRESS_FIELDS = frozenset({"from", "to", "cc", "sender", "x-original-from"})
 _ENVELOPE = re.compile(rb">?From [^\n]*\n")
 _BLANK = re.compile(r"\s+")
@@ -67,10 +74,10 @@ def read_header_block(data: bytes) -> HeaderBlock:
         block, lowered = block[: stray.start()], lowered[: stray.start() + 1]
         body_start = start + stray.start()
         defects.append(Defect("no-blank-line-after-headers"))
-    return HeaderBlock(_read_fields(block, lowered), body_start, envelope, defects)
+    return HeaderBlock(_read_fields(block, lowered, defects), body_start, envelope, defects)
 
 
-def _read_fields(block: bytes, lowered: bytes) -> list[tuple[str, str]]:
+def _read_fields(block: bytes, lowered: bytes, defects: list[Defect]) -> list[tuple[str, str]]:
     """The wanted fields of a header block, in order; LOWERED is it in lower case below a LF.
 
     Most of a block is DKIM, ARC and the like: what is wanted is looked up by
@@ -89,7 +96,40 @@ def _read_fields(block: bytes, lowered: bytes) -> list[tuple[str, str]]:
                 found.append((at, colon, _field_end(lowered, colon)))
             at = lowered.find(name, at + 1)
     found.sort()
-    return [_field(block[at : colon - 1].rstrip(), block[colon:end]) for at, colon, end in found]
+    if len(found) > MAX_FIELDS:
+        defects.append(Defect("too-many-headers", text=f"{len(found)} fields"))
+        found = _first_of_each(lowered, found)
+    fields = []
+    for at, colon, end in found:
+        name = block[at : colon - 1].rstrip()
+        if end - colon > MAX_VALUE:
+            colon, end = _cut(name, colon, end, defects)
+        fields.append(_field(name, block[colon:end]))
+    return fields
+
+
+def _first_of_each(lowered: bytes, found: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """The first fields of each name: what mail that loops heaps up are Received lines."""
+    counts: dict[bytes, int] = {}
+    kept = []
+    for at, colon, end in found:
+        name = lowered[at + 1 : colon]
+        counts[name] = counts.get(name, 0) + 1
+        if counts[name] <= MAX_OF_A_NAME:
+            kept.append((at, colon, end))
+    return kept[:MAX_FIELDS]
+
+
+def _cut(name: bytes, start: int, end: int, defects: list[Defect]) -> tuple[int, int]:
+    """From where to where a value is read that is longer than a mail's."""
+    lowered = name.lower()
+    limit = MAX_LIST if lowered in _LISTS else MAX_VALUE
+    if end - start <= limit:
+        return start, end
+    text = f"{name[:60].decode('ascii', 'replace')}: {end - start} octets"
+    defects.append(Defect("header-too-long", text=text))
+    # The last of the References is what a mail answers to.
+    return (end - limit, end) if lowered == b"references" else (start, start + limit)
 
 
 def _field_end(lowered: bytes, colon: int) -> int:

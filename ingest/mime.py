@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import binascii
 import email
+import email.errors
 import email.message
 import email.policy
 import re
@@ -22,14 +23,27 @@ from patchlore.ingest.mail import Mail, TextPart
 from patchlore.ingest.message import Attachment
 from patchlore.ingest.raw import Raw, Source
 
-#: More MIME headers than this are an attack, not a mail: it is read as text.
+#: More MIME parts than this are an attack, not a mail: it is read as text.
 MAX_PARTS = 1000
+#: And so are multiparts within multiparts.
+MAX_MULTIPARTS = 100
+#: A line of so many characters is told of; no fact is sought in lines that long.
+LONG_LINE = 1 << 20
+#: Characters of text that are read of a mail: twice the largest patch that lists
+#: carry, and each costs ten times its size while facts are found.
+MAX_TEXT = 1 << 24
+TEXT_CUT = "text-too-long"
+_BOUNDARY = re.compile(rb'boundary[ \t]{0,4}=[ \t]{0,4}"?([^"\s;]{1,200})', re.I)
 _PARAMETER = re.compile(r';[ \t]*([\w*-]+)[ \t]*=[ \t]*("[^"]*"|[^;\s]*)')
 _TYPE = re.compile(r"[ \t]*([\w.+-]+/[\w.+-]+)")
 _DIFF_SIGN = re.compile(
     rb"^(?:diff --git |diff --cc |Index: .*\n=====|--- .*\n\+\+\+ |\*\*\* .*\n--- )", re.M
 )
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]+={0,2}")
+#: What the standard library raises for mails that it can't write again.
+_GENERATOR_ERRORS = (
+    email.errors.MessageError, UnicodeError, ValueError, LookupError, TypeError, AttributeError
+)  # fmt: skip
 _IDENTITY = frozenset({"", "7bit", "8bit", "binary"})
 
 
@@ -47,16 +61,46 @@ def read_mail(raw: Raw) -> Mail:
     body = data[block.body_start :]
     if content_type.startswith("text/") and content_type != "text/html":
         _add_single_part(mail, body, content_type, parameters)
-    elif body.lower().count(b"content-type:") > MAX_PARTS:
+    elif _has_too_many_parts(body, parameters.get("boundary", "")):
         mail.defects.append(Defect("too-many-parts", text=f"more than {MAX_PARTS} MIME parts"))
         _add_single_part(mail, body, "text/plain", parameters)
     else:
         _add_parts(mail, data, block, raw.source)
+    if len(data) > LONG_LINE:
+        cut_long_text(mail)
     if any("\x00" in part.text for part in mail.parts):
         mail.defects.append(Defect("nul-bytes"))
         for part in mail.parts:
             part.text = part.text.replace("\x00", "�")
     return mail
+
+
+def cut_long_text(mail: Mail) -> None:
+    """Leave out what is beyond MAX_TEXT; tell of that and of lines beyond LONG_LINE."""
+    left = MAX_TEXT
+    for part in mail.parts:
+        if len(part.text) > left:
+            cut = len(part.text) - left
+            mail.defects.append(Defect(TEXT_CUT, text=f"{cut} characters were left out"))
+            part.text = part.text[:left]
+            part.data = b""
+        left -= len(part.text)
+        longest = max(map(len, part.text.split("\n")))
+        if longest > LONG_LINE:
+            mail.defects.append(Defect("line-too-long", text=f"{longest} characters"))
+
+
+def _has_too_many_parts(body: bytes, boundary: str) -> bool:
+    """Are there more parts in BODY than a mail has? A part needs no header of its own."""
+    if body.lower().count(b"content-type:") > MAX_PARTS:
+        return True
+    inner = {match[1] for match in _BOUNDARY.finditer(body)}
+    if len(inner) > MAX_MULTIPARTS:
+        return True
+    if body.count(b"\n--") <= MAX_PARTS:  # the lines of a diff may begin so, too
+        return False
+    inner.add(boundary.encode("utf-8", "replace"))
+    return sum(body.count(b"\n--" + line) for line in inner if line) > MAX_PARTS
 
 
 def parse_content_type(value: str | None) -> tuple[str, dict[str, str]]:
@@ -269,11 +313,11 @@ def _as_bytes(message: email.message.Message) -> bytes | None:
         return message.as_bytes(unixfrom=False)
     except RecursionError:
         return None
-    except (UnicodeError, ValueError, LookupError, TypeError, AttributeError):
+    except _GENERATOR_ERRORS:
         pass
     try:  # a header in octets that no charset claims: as text
         return message.as_string().encode("utf-8", "replace")
-    except (UnicodeError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (*_GENERATOR_ERRORS, RecursionError):
         return None
 
 

@@ -19,7 +19,7 @@ from patchlore.ingest.flat import text_of_flat
 from patchlore.ingest.layout import Layout, read_layout
 from patchlore.ingest.mail import Mail, TextPart
 from patchlore.ingest.message import FileChange, Message, Page, Patchwork, Person
-from patchlore.ingest.mime import read_mail
+from patchlore.ingest.mime import LONG_LINE, TEXT_CUT, cut_long_text, read_mail
 from patchlore.ingest.patch_id import stable_patch_id
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.links import PAGE_FORMATS, link_key, page_key
@@ -76,17 +76,28 @@ def _parse(raw: Raw, depth: int) -> Message:
 
 def _read(raw: Raw) -> Mail:
     """Bytes to a decoded mail, by the reader of the format."""
-    if raw.source.format == "patch":
-        from patchlore.ingest.charset import decode
-
-        data = raw.data
-        if b"\r\n" in data and data.count(b"\r\n") == data.count(b"\n"):
-            data = data.replace(b"\r\n", b"\n")
-        text, charset, defect = decode(data, None)
-        part = TextPart(text=text.replace("\x00", "�"), data=data, charset=charset)
-        return Mail(parts=[part], defects=[Defect(defect)] if defect else [])
     reader = READERS.get(raw.source.format)
-    return read_mail(raw) if reader is None else reader(raw)
+    if raw.source.format == "patch":
+        mail = _read_patch(raw)
+    elif reader is not None:
+        mail = reader(raw)
+    else:
+        return read_mail(raw)
+    if len(raw.data) > LONG_LINE:
+        cut_long_text(mail)
+    return mail
+
+
+def _read_patch(raw: Raw) -> Mail:
+    """A file that is a patch and no mail, as a mail without a header."""
+    from patchlore.ingest.charset import decode
+
+    data = raw.data
+    if b"\r\n" in data and data.count(b"\r\n") == data.count(b"\n"):
+        data = data.replace(b"\r\n", b"\n")
+    text, charset, defect = decode(data, None)
+    part = TextPart(text=text.replace("\x00", "�"), data=data, charset=charset)
+    return Mail(parts=[part], defects=[Defect(defect)] if defect else [])
 
 
 def _fill_headers(message: Message, mail: Mail) -> Subject:
@@ -245,7 +256,8 @@ def _judge_patch(message: Message, text: Text, layout: Layout) -> None:
     )
     readable = all(patch.form not in ("combined", "context") for patch in layout.patches)
     without_data = any(patch.change.binary and patch.form == "binary" for patch in layout.patches)
-    lossy = damaged or masked or message.flattened
+    cut = any(defect.code == TEXT_CUT for defect in message.defects)
+    lossy = damaged or masked or cut or message.flattened
     message.applicable = readable and not lossy and not without_data
     if not lossy:
         message.patch_id = _patch_id(text, layout)

@@ -42,6 +42,8 @@ _HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9_.-]{0,75}[ \t]{0,4}:(?!//)")
 _EXPORTED = re.compile(rb" (?:19|20)\d\d((?: [a-z][a-z-]{0,20}(?:=[\w.@+-]{1,200})?){1,3})\s*\Z")
 _SECOND_FROM = re.compile(rb">?From ")
 _CONTENT_LENGTH = re.compile(rb"^Content-Length:[ \t]*(\d{1,10})[ \t]*\r?$", re.I | re.M)
+#: A blank line, or a line that begins as the next mail's separator.
+_HEADER_END = re.compile(rb"\n(?:\r?\n|F(?=rom ))")
 _ESCAPED = re.compile(rb"^(>+)From ", re.M)
 
 
@@ -141,13 +143,20 @@ class _Splitter:
             position = found + 1
 
     def end_of_header(self, start: int) -> int | None:
-        """Where the body begins, if a blank line is near."""
-        window = self.window
-        lf = window.find(b"\n\n", start, start + HEADER_LIMIT)
-        crlf = window.data.find(b"\n\r\n", start, lf if lf >= 0 else start + HEADER_LIMIT)
-        if crlf >= 0:
-            return crlf + 3
-        return lf + 2 if lf >= 0 else None
+        """Where the body begins, if a blank line is near and no other mail before it.
+
+        Looked for in steps that grow, so that a mailbox of mails that are all
+        header costs no more than it is long.
+        """
+        window, size = self.window, 1 << 10
+        while True:
+            window.fill(start + size)
+            found = _HEADER_END.search(window.data, start, start + size)
+            if found is not None:
+                return None if found[0].endswith(b"F") else found.end()
+            if size >= HEADER_LIMIT or start + size >= len(window.data):
+                return None
+            size *= 2
 
     def skip_to_separator(self) -> int:
         """Drop what is before the next separator; how many bytes that were."""

@@ -198,3 +198,23 @@ def test_effective_date(date: str, wanted: str) -> None:
         "Received: from a by b; Thu, 8 Jun 2023 10:00:00 +0200",
     ).replace(b"Thu, 8 Jun 2023 09:06:05 +0200", date.encode(), 1)
     assert parse(data).effective_date_iso == wanted
+
+
+def test_fields_heaped_up_by_a_loop() -> None:
+    """Of more fields than a mail has the first of each name are kept, however far down."""
+    data = b"Received: by lamps\n" * 5000 + b"Subject: dim\nFrom: nora@example.org\n\n"
+    block = read_header_block(data)
+    assert [name for name, _ in block.fields][-2:] == ["Subject", "From"]
+    assert len(block.fields) == 102
+    assert [defect.code for defect in block.defects] == ["too-many-headers"]
+
+
+def test_value_of_megabytes() -> None:
+    """The start of a value is read; of the References the end, where the parent stands."""
+    ids = b" ".join(b"<lamp-%d@example.org>" % number for number in range(100_000))
+    block = read_header_block(b"Subject: " + b"dim " * 20_000 + b"\nReferences: " + ids + b"\n\n")
+    subject, references = (value for _, value in block.fields)
+    assert subject.startswith("dim dim")
+    assert len(subject) <= 1 << 15
+    assert references.endswith("<lamp-99999@example.org>")
+    assert [defect.code for defect in block.defects] == ["header-too-long", "header-too-long"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import mailbox
+import time
 from pathlib import Path
 
 import pytest
@@ -252,3 +253,12 @@ def test_the_standard_library_writes_what_is_read(tmp_path: Path) -> None:
     assert [raw.data for raw in raws] == [
         mail(number, b"From here\n\nFrom there\n") for number in range(3)
     ]
+
+
+def test_mails_that_are_all_header_take_no_time() -> None:
+    """Where no mail has a body, none looks for the end of its header in all that follow."""
+    data = b"From nora@example.org Thu Jun  8 07:06:05 2023\nSubject: lamp\n" * 20_000
+    start = time.process_time()
+    items = split(data)
+    assert time.process_time() - start < 10
+    assert len(items) == 20_000
