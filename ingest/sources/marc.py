@@ -8,6 +8,7 @@ white space can't (``-- `` loses its blank), so its copies count as rewritten.
 from __future__ import annotations
 
 import re
+from urllib.parse import parse_qs, urlencode
 
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.raw import Raw
@@ -17,6 +18,7 @@ from patchlore.ingest.sources.page import (
     decode_page,
     html_of,
     is_html,
+    link_labelled,
     one_line,
     page_mail,
     soup_of,
@@ -29,6 +31,14 @@ _DOWNLOAD = "[Download RAW"
 _FOOTER = re.compile(r"\s{0,8}\[prev in list\]")
 #: ``user () host ! tld``: the name and each part of the host are one word.
 _ADDRESS = re.compile(r"([\w.+=/~#%&'*-]{1,80}) \(\) ([\w-]{1,63}(?: ! [\w-]{1,63}){1,8})")
+
+
+#: What a page says of itself and of its neighbours, and the texts of the links that say it.
+_LINKS = (
+    ("url", "Download RAW"),
+    ("thread-prev", "prev in thread"),
+    ("thread-next", "next in thread"),
+)
 
 
 def looks_like_marc_text(head: bytes) -> bool:
@@ -64,13 +74,27 @@ def read_marc_text(raw: Raw) -> Mail:
 
 
 def read_marc_html(raw: Raw) -> Mail:
-    """The mail of a page; hint ``list``."""
+    """The mail of a page; hints ``list``, ``url``, ``thread-prev``, ``thread-next``."""
     text, defects = html_of(raw)
     soup = soup_of(broken_lines(text))
     pre = soup.find("pre") or soup
     mail = _mail(pre.get_text().split("\n"))
     mail.defects += defects
+    for hint, label in _LINKS:
+        link = link_labelled(text, label)
+        url = _page(link[0]) if link is not None else None
+        if url is not None:
+            mail.hints[hint] = url
     return mail
+
+
+def _page(href: str) -> str | None:
+    """The page that a link of MARC's leads to: its list and number are all that matters."""
+    query = parse_qs(href[:1000].partition("?")[2])
+    lists, numbers = query.get("l", []), query.get("m", [])
+    if not lists or not numbers or not numbers[0].isdigit():
+        return None
+    return "https://marc.info/?" + urlencode({"l": lists[0], "m": numbers[0]})
 
 
 def _mail(lines: list[str]) -> Mail:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from patchlore.ingest.detect import detect
+from patchlore.ingest.parse import parse_raw
 from patchlore.ingest.sources.marc import read_marc_html, read_marc_text, unmask
 from tests.ingest.sources.samples import page
 
@@ -75,3 +78,24 @@ def test_code_with_parentheses_is_no_address() -> None:
     for code in ("call main () ! now", "if (dim () && !x)", "main () { x ! y }", "f() ! a"):
         assert unmask(code) == code
     assert unmask("a.b+c () x-y ! org, d () z ! net") == "a.b+c@x-y.org, d@z.net"
+
+
+def test_a_page_knows_its_thread() -> None:
+    """The link to the raw mail names the page itself."""
+    text = HTML.replace("?q=raw", "?l=lamp-devel&amp;m=168620796501234&amp;q=raw").replace(
+        "</pre>", '[<a href="?l=lamp-devel&amp;m=168620796500001&amp;w=2">prev in thread</a>]</pre>'
+    )
+    found = parse_raw(page(text, "marc-html", "rewritten")).page
+    assert found is not None
+    base = "https://marc.info/?l=lamp-devel&m=1686207965"
+    assert (found.url, found.thread_prev, found.thread_next) == (
+        f"{base}01234",
+        f"{base}00001",
+        None,
+    )
+
+
+@pytest.mark.parametrize("href", ["?l=x", "?m=12&l=", "http://[x/?l=a&m=1", "?m=x&l=a", "%"])
+def test_other_links_are_no_pages(href: str) -> None:
+    """Whatever stands in them."""
+    read_marc_html(page(HTML.replace("?q=raw", href), "marc-html"))
