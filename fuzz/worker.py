@@ -18,7 +18,7 @@ from pathlib import Path
 LIMIT = 1.0
 BIG = 1 << 20
 #: One execution in so many has its input blown up to BIG bytes.
-BLOWN_UP = 2000
+BLOWN_UP = 5000
 FINDINGS = Path(__file__).parent / "findings"
 
 

@@ -278,3 +278,24 @@ def test_many_tags_take_no_time() -> None:
     made = read_mail(raw(letter(html, "Content-Type: text/html")))
     assert time.process_time() - start < 5
     assert made.parts[0].text.rstrip().endswith("glow")
+
+
+def test_enclosed_mail_that_python_refuses_to_write() -> None:
+    """A header that looks as if another one stood in it ("Subject:t<VT>nt-Type: x")."""
+    made = read_mail(
+        raw(multipart(TEXT, "Content-Type: message/rfc822\n\nSubject:t\x0bnt-Type: x\n\nHi.\n"))
+    )
+    assert [part.text for part in made.parts] == ["Text.\n"]
+    assert [defect.code for defect in made.defects] == ["nested-unreadable"]
+
+
+@pytest.mark.parametrize("boundary", ["b", '"b"'])
+def test_parts_without_headers_are_counted(boundary: str) -> None:
+    """A boundary line alone makes a part; lines of a diff that begin with "--" don't."""
+    many = read_mail(
+        raw(letter("--b\n\nx\n" * 2000, f"Content-Type: multipart/mixed; boundary={boundary}"))
+    )
+    assert [defect.code for defect in many.defects] == ["too-many-parts"]
+    diff = "--b\n\n" + "--- a/x\n" * 2000 + "--b--\n"
+    few = read_mail(raw(letter(diff, f"Content-Type: multipart/mixed; boundary={boundary}")))
+    assert few.defects == []
