@@ -138,7 +138,7 @@ HISTORY = {
 PAGE = """\
 <!DOCTYPE html>
 <html lang="en"><head><title>90210 &ndash; [12 Regression] lamp is dimmed twice</title>
-<link rel="Top" href="https://gcc.gnu.org/bugzilla/">
+<link href="https://fonts.example.org/lamp.css" rel="stylesheet">
 </head><body class="gcc-gnu-org-bugzilla bz_bug bz_status_RESOLVED bz_bug_90210">
 <a href="show_bug.cgi?id=90210">Bug&nbsp;90210</a>
 <span id="short_desc_nonedit_display">[12 Regression] lamp is dimmed twice</span>
@@ -146,6 +146,12 @@ PAGE = """\
 <tr><th class="field_label" id="field_label_bug_status">Status:</th>
 <td><span id="static_bug_status">RESOLVED
  DUPLICATE of <a class="bz_bug_link" href="show_bug.cgi?id=90100">bug 90100</a></span></td></tr>
+<tr><th class="field_label">Reported:</th><td>2031-02-03 04:05 UTC by
+<span class="vcard"><a class="email" href="mailto:nora&#64;example.org"
+ title="Nora Finch &lt;nora&#64;example.org&gt;"><span class="fn">Nora Finch</span></a></span>
+</td></tr>
+<tr><th class="field_label">Modified:</th>
+<td>2031-03-04 05:06 UTC (<a href="show_activity.cgi?id=90210">History</a>)</td></tr>
 <tr><th id="field_label_product">Product:</th>
 <td class="field_value" id="field_container_product">gcc</td></tr>
 <tr><th id="field_label_component">Component:</th>
@@ -199,11 +205,15 @@ def messages(tmp_path: Path, data: bytes, name: str = "saved") -> list[Message]:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_each_form_says_the_same_of_a_bug(tmp_path: Path, form: str) -> None:
-    """Whatever was saved; a page has no dates of change and no severity that we read."""
+    """Whatever was saved; a page has no severity that we read, and no seconds."""
     message = messages(tmp_path, FORMS[form])[0]
     bug = message.bug
     assert bug is not None
     if form == "html":
+        assert (bug.created, bug.changed) == (
+            "2031-02-03T04:05:06+00:00",
+            "2031-03-04T05:06:00+00:00",
+        )
         bug.changed, bug.severity = "2031-03-04T05:06:07+00:00", "normal"
         bug.assignee = "bo@example.org"
     assert bug == Bug(
@@ -276,6 +286,37 @@ def test_comments_of_a_page(tmp_path: Path) -> None:
     assert third.message_id == "bug-90210-c3@gcc.gnu.org.invalid"
     assert third.from_ is not None
     assert (third.from_.name, third.from_.email) == ("Bo Reed", None)
+
+
+def test_a_page_that_may_be_edited(tmp_path: Path) -> None:
+    """Who is logged in sees forms: what is chosen or filled in counts."""
+    page = PAGE.replace(
+        "<td>12.3</td>",
+        '<td><select id="target_milestone"><option>12.2</option>'
+        "<option selected>12.3</option></select></td>",
+    ).replace(
+        ">11.3.0, 13.0<", '><input id="cf_known_to_work" class="text_input" value="11.3.0, 13.0"><'
+    )
+    bug = messages(tmp_path, page.encode())[0].bug
+    assert bug is not None
+    assert bug.target_milestone == "12.3"
+    assert bug.known_to_work == ["11.3.0", "13.0"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<html", "<!-- saved from url=(0046)https://bugzilla.kernel.org/x -->\n<html"),
+        ("gcc-gnu-org-bugzilla", "bugzilla-kernel-org"),
+        ("<head>", '<head><link rel="Top" href="https://bugzilla.kernel.org/">'),
+    ],
+)
+def test_a_page_says_whose_it_is(tmp_path: Path, old: str, new: str) -> None:
+    """A browser notes the address, the page its own in a class or a link."""
+    page = PAGE.replace(">gcc<", ">Lamps<").replace(old, new, 1)
+    bug = messages(tmp_path, page.encode())[0].bug
+    assert bug is not None
+    assert (bug.tracker, bug.host) == ("kernel", "bugzilla.kernel.org")
 
 
 def test_comments_by_rest_know_their_tracker_by_the_path(tmp_path: Path) -> None:
