@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from patchlore.commands.common import (
     Subparsers,
     add_command,
     add_json,
+    archive_path,
+    note,
     open_archive,
     print_json,
     print_lines,
 )
+
+if TYPE_CHECKING:
+    from patchlore.kb.checking import Report
+    from patchlore.kb.store import Archive
 
 
 def add_parsers(subparsers: Subparsers) -> None:
@@ -30,8 +36,11 @@ def add_parsers(subparsers: Subparsers) -> None:
         subparsers,
         "check",
         "verify the archive: the database, the connections of its tables, every raw mail",
-        ["patchlore check"],
+        ["patchlore check", "patchlore check --repair"],
+        "Reads all of the archive and says what it verified. --repair rebuilds what is wrong from "
+        "the raw mail: the facts, the text index, or all of a torn database file.",
     )
+    parser.add_argument("--repair", action="store_true", help="rebuild what is found to be wrong")
     add_json(parser)
     parser.set_defaults(run=run_check)
 
@@ -62,12 +71,56 @@ def run_stats(args: argparse.Namespace) -> int:
 
 def run_check(args: argparse.Namespace) -> int:
     """Verify everything; 1 when something is wrong."""
-    from patchlore.kb.checking import check
+    from patchlore.kb.checking import Report, check
+    from patchlore.kb.errors import ArchiveError, NoArchiveError
 
-    with open_archive(args) as archive:
-        report = check(archive)
+    try:
+        with open_archive(args) as archive:
+            report = check(archive)
+            check_index(archive, report)
+    except NoArchiveError:
+        raise
+    except ArchiveError as error:
+        if not args.repair:
+            raise
+        report = Report(faults=[str(error)], is_torn=True)
+    if args.repair and (report.faults or report.is_outdated):
+        for text in report.faults:
+            note(f"patchlore: {text}")
+        _repair(args, report)
+        with open_archive(args) as archive:
+            report = check(archive)
+            check_index(archive, report)
     if args.json:
         print_json(report)
     else:
         print_lines(report.lines())
     return 0 if report.is_sound else 1
+
+
+def check_index(archive: Archive, report: Report) -> None:
+    """Compare the text index with the archive; what is behind is no fault, what is wrong is."""
+    from patchlore.index.checking import check_index as compare
+
+    verified, faults = compare(archive)
+    report.verified += verified
+    report.index_faults += faults
+    report.faults += faults
+
+
+def _repair(args: argparse.Namespace, report: Report) -> None:
+    """Rebuild what is wrong, in the archive first, then in the index."""
+    from patchlore.index.indexing import update_index
+    from patchlore.kb.filling import default_jobs
+    from patchlore.kb.repairing import redo_facts, rescue
+    from patchlore.kb.store import Archive
+
+    path = archive_path(args)
+    if report.is_torn:
+        for text in rescue(path, jobs=default_jobs()).lines():
+            note(f"patchlore: {text}")
+    elif report.is_outdated or len(report.faults) > len(report.index_faults):
+        with Archive(path, write=True) as archive:
+            number = redo_facts(archive, jobs=default_jobs())
+        note(f"patchlore: the facts of {number:,} messages were redone")
+    update_index(path, rebuild=bool(report.is_torn or report.index_faults), notice=note)

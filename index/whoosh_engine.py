@@ -84,6 +84,14 @@ class WhooshEngine:
         except Exception as error:
             raise DamagedIndex(f"The text index {self._folder} is damaged ({error}).") from error
 
+    def documents(self) -> Iterator[int]:
+        """Yield the numbers of all documents."""
+        with self._guarded():
+            for segment in self._segments:
+                for place, number in enumerate(segment.numbers):
+                    if place not in segment.deleted:
+                        yield int(number)
+
     def close(self) -> None:
         """Close the files of the index."""
         self._reader.close()
@@ -99,7 +107,7 @@ class _Segment:
         deleted: Iterator[int] = iter(())
         if reader.has_deletions():
             deleted = filter(reader.is_deleted, range(reader.doc_count_all()))
-        self._deleted = frozenset(deleted)
+        self.deleted = frozenset(deleted)
 
     @property
     def numbers(self) -> Sequence[int]:
@@ -124,7 +132,7 @@ class _Segment:
                         postings.id()  # reads the block, which is taken as a whole
                         found.update(postings._ids)
                         postings._next_block()
-        return found - self._deleted if self._deleted else found
+        return found - self.deleted if self.deleted else found
 
     def count(self, weights: Mapping[str, float], pattern: Pattern) -> dict[int, float]:
         """How often PATTERN occurs in each document, by the weights of the fields."""
@@ -139,7 +147,7 @@ class _Segment:
                 continue
             for document, value in self._values(field, self._words(field, pattern)).items():
                 counts[document] = counts.get(document, 0.0) + weight * (len(value) // 4)
-        return {doc: count for doc, count in counts.items() if doc not in self._deleted}
+        return {doc: count for doc, count in counts.items() if doc not in self.deleted}
 
     def _words(self, field: str, pattern: Pattern) -> list[bytes]:
         """The words of this segment that a pattern of one place stands for."""

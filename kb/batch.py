@@ -84,6 +84,17 @@ class Batch:
         self._write()
         return self._added
 
+    def redo(self, mails: Sequence[tuple[int, Parsed]]) -> None:
+        """Write the facts of stored messages anew: (row id, the best copy as it is read now)."""
+        for id_, mail in mails:
+            row = self._connection.execute(_CANDIDATE + "message.id = ?", (id_,)).fetchone()
+            self._load(row).parsed = mail
+            for name in mail.shaped.lists:
+                self._message_lists.add((id_, self._names.lists.id_of((name,))))
+            for alias in mail.shaped.aliases:
+                self._aliases.add((self._mids.id_of(alias), id_))
+        self._write()
+
     # -- one mail -----------------------------------------------------------------
 
     def _add_sighting(self, mail: Sighting) -> None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from patchlore.kb.content import decode_message
 from patchlore.kb.errors import ArchiveError
-from patchlore.kb.store import Archive
+from patchlore.kb.store import FACTS_VERSION, Archive
 from patchlore.kb.text import count
 
 #: More faults of one kind are counted, not listed.
@@ -22,6 +22,12 @@ class Report(Struct, kw_only=True):
 
     verified: list[str] = []
     faults: list[str] = []
+    #: Those of the faults that the text index has.
+    index_faults: list[str] = []
+    #: Whether the facts are those of an older patchlore: no damage, ingest redoes them.
+    is_outdated: bool = False
+    #: Whether only a new database made of the raw mail helps.
+    is_torn: bool = False
 
     @property
     def is_sound(self) -> bool:
@@ -34,6 +40,8 @@ class Report(Struct, kw_only=True):
             yield f"verified: {text}"
         for text in self.faults:
             yield f"FAULT: {text}"
+        if self.is_outdated:
+            yield "The facts are of an older patchlore: the next ingest or --repair redoes them."
         yield "The archive is whole." if self.is_sound else "The archive is damaged."
 
 
@@ -41,11 +49,14 @@ def check(archive: Archive) -> Report:
     """Verify the archive; reads all of it."""
     report = Report()
     try:
+        if archive.facts_version < FACTS_VERSION:
+            report.is_outdated = True
         _check_database(archive, report)
         _check_keys(archive, report)
         _check_contents(archive, report)
         _check_copies(archive, report)
     except ArchiveError as error:
+        report.is_torn = True
         report.faults.append(str(error))
     return report
 
@@ -58,6 +69,7 @@ def _check_database(archive: Archive, report: Report) -> None:
     if found == ["ok"]:
         report.verified.append("the pages, rows and indexes of the database")
     else:
+        report.is_torn = True
         report.faults += [f"database: {text}" for text in found]
 
 
@@ -74,6 +86,7 @@ def _check_keys(archive: Archive, report: Report) -> None:
         (_LISTED,),
     ).fetchall()
     report.faults += [f"message {id_} has no content or no best copy" for (id_,) in lost]
+    report.is_torn = report.is_torn or bool(lost)
     if not faults and not lost:
         report.verified.append("the connections between tables")
 
@@ -95,6 +108,7 @@ def _check_contents(archive: Archive, report: Report) -> None:
             fault = str(error)
         if fault:
             bad += 1
+            report.is_torn = True
             if bad <= _LISTED:
                 report.faults.append(f"message {id_}: raw mail or facts are damaged ({fault})")
     _told(report, number, bad, "message")
@@ -112,6 +126,7 @@ def _check_copies(archive: Archive, report: Report) -> None:
             fault = str(error)
         if fault:
             bad += 1
+            report.is_torn = True
             if bad <= _LISTED:
                 report.faults.append(f"copy {copy}: raw mail is damaged ({fault})")
     _told(report, number, bad, "further copy")

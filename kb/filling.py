@@ -15,7 +15,7 @@ from patchlore.ingest.sources.items import Mark, Problem
 from patchlore.ingest.sources.reading import read_source
 from patchlore.kb.parsed import Parsed, Sighting
 from patchlore.kb.parsing import Work, Workers
-from patchlore.kb.store import Archive
+from patchlore.kb.store import FACTS_VERSION, Archive
 from patchlore.kb.writing import Writer
 
 #: A batch is stored when it has so many mails or so many bytes: bounded memory
@@ -94,15 +94,19 @@ def fill(
     """
     start = time.monotonic()
     summary = Summary()
-    writer = Writer(archive)
 
     def problem(found: Problem) -> None:
         summary.problems.append(found)
         if on_problem is not None:
             on_problem(found)
 
-    batches: list[_Batch] = []
     jobs = default_jobs() if jobs is None else jobs
+    if archive.facts_version < FACTS_VERSION:
+        from patchlore.kb.repairing import redo_facts
+
+        redo_facts(archive, jobs=jobs, on_progress=on_progress)
+    writer = Writer(archive)
+    batches: list[_Batch] = []
     with Workers(jobs, inline_bytes=INLINE_BYTES) as workers:
 
         def store(leave: int) -> None:

@@ -24,6 +24,10 @@ from patchlore.kb.upgrading import can_upgrade, schema, upgrade
 #: The version of kb/schema.sql that this program reads and writes.
 SCHEMA_VERSION = 2
 
+#: The version of the facts in the tables: raised when the same mail gives other
+#: rows than before.  Archives with older ones are brought up to date by ingest.
+FACTS_VERSION = 2
+
 #: PRAGMA application_id: "PLor"; an SQLite file of somebody else is refused.
 APPLICATION_ID = 0x504C6F72
 
@@ -70,7 +74,7 @@ class Archive:
         self._lock: IO[bytes] | None = None
         self._codec: Codec | None = None
         if write:
-            self._prepare_folder()
+            self._lock = take_lock(self.path)
         elif not database_path(self.path).exists():
             raise NoArchiveError(
                 f"There is no archive in {self.path}: make one with "
@@ -175,6 +179,11 @@ class Archive:
         return None if state is None else str(state)
 
     @property
+    def facts_version(self) -> int:
+        """The version of the facts in the tables (FACTS_VERSION when they are up to date)."""
+        return int(self.value("SELECT value FROM meta WHERE name = 'facts'") or 1)
+
+    @property
     def codec(self) -> Codec:
         """The compression of this archive, with its dictionaries."""
         if self._codec is None:
@@ -212,22 +221,6 @@ class Archive:
             raise ArchiveError(
                 f"Message {message} in the archive {self.path} is damaged ({error}): "
                 f"run 'patchlore --archive {self.path} check'."
-            ) from error
-
-    def _prepare_folder(self) -> None:
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            self._lock = open(self.path / "lock", "wb")  # noqa: SIM115 (held until close)
-        except OSError as error:
-            raise ArchiveError(
-                f"Can't write to the archive {self.path}: {error.strerror}."
-            ) from error
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self._release()
-            raise ArchiveError(
-                f"Another patchlore is writing to the archive {self.path}: wait until it is done."
             ) from error
 
     def _release(self) -> None:
@@ -272,6 +265,26 @@ class Archive:
             upgrade(self.connection, version, SCHEMA_VERSION)
         except sqlite3.Error as error:
             raise explain_error(error, self.path) from error
+
+
+def take_lock(path: pathlib.Path) -> IO[bytes]:
+    """Make the folder of an archive if need be and return its lock, held until it is closed.
+
+    Raises ArchiveError when the folder can't be written or another writer is there.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = open(path / "lock", "wb")  # noqa: SIM115 (held until close)
+    except OSError as error:
+        raise ArchiveError(f"Can't write to the archive {path}: {error.strerror}.") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise ArchiveError(
+            f"Another patchlore is writing to the archive {path}: wait until it is done."
+        ) from error
+    return lock
 
 
 def _connect(path: pathlib.Path, *, write: bool) -> sqlite3.Connection:
@@ -321,7 +334,7 @@ def _readable(connection: sqlite3.Connection, path: pathlib.Path) -> sqlite3.Con
 def _create(connection: sqlite3.Connection) -> None:
     connection.executescript(
         f"BEGIN IMMEDIATE;\n{schema()}\n"
-        "INSERT INTO meta VALUES ('revision', 0);\n"
+        f"INSERT INTO meta VALUES ('revision', 0), ('facts', {FACTS_VERSION});\n"
         f"PRAGMA application_id = {APPLICATION_ID};\n"
         f"PRAGMA user_version = {SCHEMA_VERSION};\nCOMMIT;"
     )
@@ -344,8 +357,8 @@ def explain_error(error: sqlite3.Error, path: pathlib.Path) -> ArchiveError:
         return ArchiveError(f"The archive {path} can't be written: {text}.")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return ArchiveError(
-            f"The archive {path} is damaged ({text}): restore {FILE_NAME} from a copy, "
-            "or remove the folder and ingest the sources again."
+            f"The archive {path} is damaged ({text}): run 'patchlore --archive {path} check "
+            f"--repair', which saves what can be read, or restore {FILE_NAME} from a copy."
         )
     if code == sqlite3.SQLITE_IOERR:
         return ArchiveError(f"Reading or writing the archive {path} failed: {text}.")

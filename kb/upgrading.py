@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Iterator
 from importlib import resources
 
-#: Where the part of kb/schema.sql begins that a version added.
-_SINCE = re.compile(r"^-- ---- since version (\d+):", re.MULTILINE)
+_CREATE = re.compile(r"^CREATE (?:UNIQUE )?(?:TABLE|INDEX|VIEW) (\w+)", re.MULTILINE)
 
 
 def schema() -> str:
@@ -21,24 +21,33 @@ def can_upgrade(version: int) -> bool:
 
 
 def upgrade(connection: sqlite3.Connection, version: int, newest: int) -> None:
-    """Add to an archive of ``version`` what newer ones have, in one transaction.
+    """Add to an archive of ``version`` the tables that it lacks, in one transaction.
 
-    What is there stays as it is.  Raises sqlite3.Error; then nothing was changed.
+    What is there stays as it is; facts that are shaped in another way now are
+    redone by the next ingest (patchlore.kb.repairing).  Raises sqlite3.Error;
+    then nothing was changed.
     """
-    script = schema()
-    parts = list(_SINCE.finditer(script))
-    added = [
-        script[part.start() : after]
-        for part, after in zip(
-            parts, [*(part.start() for part in parts[1:]), len(script)], strict=True
-        )
-        if version < int(part[1]) <= newest
-    ]
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
     try:
-        connection.executescript(
-            "BEGIN IMMEDIATE;\n" + "\n".join(added) + f"\nPRAGMA user_version = {newest};\nCOMMIT;"
-        )
+        connection.execute("BEGIN IMMEDIATE")
+        for name, statement in _statements(schema()):
+            if name not in there:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {newest}")
+        connection.execute("COMMIT")
     except sqlite3.Error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _statements(script: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each CREATE statement."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if ";" in line and sqlite3.complete_statement(statement):
+            made = _CREATE.search(statement)
+            if made is not None:
+                yield made[1], statement[made.start() :]
+            statement = ""

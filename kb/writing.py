@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Iterable, Sequence
 
 from patchlore.ingest.raw import Raw
@@ -11,6 +12,11 @@ from patchlore.kb.content import pack_sample, train
 from patchlore.kb.interning import Names
 from patchlore.kb.parsed import Parsed, Sighting, known_copy
 from patchlore.kb.store import Added, Archive, transaction
+
+
+def dictionary_path(archive: pathlib.Path, number: int) -> pathlib.Path:
+    """Return where the copy of a compression dictionary is kept."""
+    return archive / f"dictionary-{number}"
 
 
 class Writer:
@@ -49,6 +55,8 @@ class Writer:
         if trained is None:
             return
         number, data = trained
+        # Without it nothing can be read: a copy outside of the database survives its damage.
+        dictionary_path(self._archive.path, number).write_bytes(data)
         self._connection.execute("INSERT INTO dictionary VALUES (?, ?)", (number, data))
         self._connection.execute("INSERT INTO meta VALUES ('dictionary', ?)", (number,))
         self._archive.forget_codec()

@@ -1,0 +1,67 @@
+"""Archives as values that can be compared: every row of every table, or what the facts are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from patchlore.kb.store import Archive
+from tests.kb.mails import source
+
+#: What may differ between archives of the same mails: order of arrival, compression.
+_VOLATILE = ("revision", "data")
+
+
+def dump(archive: Archive, *, revisions: bool = True) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the rows of all tables by name; blobs of content as what they unpack to."""
+    tables = [
+        name
+        for (name,) in archive.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+        )
+    ]
+    rows: dict[str, list[tuple[Any, ...]]] = {}
+    for table in tables:
+        columns = [row[1] for row in archive.execute(f"PRAGMA table_info({table})")]
+        if not revisions:
+            columns = [name for name in columns if name != "revision"]
+        if table in ("content", "raw", "dictionary"):
+            columns = [name for name in columns if name != "data"]
+        if table in ("commit_ref", "bug_ref"):
+            columns = [name for name in columns if name != "id"]
+        rows[table] = sorted(
+            archive.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall(), key=repr
+        )
+    if not revisions:
+        rows["meta"] = [row for row in rows["meta"] if row[0] != "revision"]
+    contents = archive.execute("SELECT message FROM content ORDER BY message").fetchall()
+    rows["unpacked"] = [
+        (id_, archive.raw(id_), msgspec.json.encode(archive.message(id_)).decode())
+        for (id_,) in contents
+    ]
+    return rows
+
+
+def facts(archive: Archive) -> list[tuple[Any, ...]]:
+    """Return what an archive knows, whatever the order in which the mails came.
+
+    Each message by its key with its facts, its lists, its copies and those
+    Message-IDs that its thread has.
+    """
+    threads: dict[int, list[str]] = {}
+    for text, thread in archive.execute("SELECT text, thread FROM mid ORDER BY text"):
+        threads.setdefault(thread, []).append(text)
+    found = []
+    for id_, key, thread in archive.execute("SELECT id, key, thread FROM mail ORDER BY key"):
+        made = msgspec.structs.replace(archive.message(id_), source=source())
+        copies = archive.execute(
+            "SELECT hex(sha256), fidelity FROM copy WHERE message = ? ORDER BY 1, 2", (id_,)
+        ).fetchall()
+        lists = archive.execute(
+            "SELECT name FROM message_list JOIN list ON list.id = list WHERE message = ?"
+            " ORDER BY name",
+            (id_,),
+        ).fetchall()
+        found.append((key, made, archive.raw(id_), copies, lists, threads[thread]))
+    return found

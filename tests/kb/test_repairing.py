@@ -1,0 +1,126 @@
+"""Archives that are rebuilt from their raw mail: older facts, torn files, lost rows."""
+
+from __future__ import annotations
+
+import pathlib
+import random
+import sqlite3
+
+import pytest
+
+from patchlore.cli import main
+from patchlore.kb.checking import check
+from patchlore.kb.errors import ArchiveError
+from patchlore.kb.filling import fill
+from patchlore.kb.repairing import DAMAGED, redo_facts, rescue
+from patchlore.kb.store import FACTS_VERSION, Archive, database_path
+from tests.kb.dumping import dump, facts
+from tests.kb.letters import write_mails
+
+
+@pytest.fixture
+def filled(tmp_path: pathlib.Path) -> pathlib.Path:
+    """An archive of two hundred mails from a folder beside it."""
+    write_mails(tmp_path / "mail", 200)
+    with Archive(tmp_path / "archive", write=True) as archive:
+        fill(archive, [str(tmp_path / "mail")], jobs=0)
+    return tmp_path / "archive"
+
+
+def test_facts_are_redone_as_they_were(filled: pathlib.Path) -> None:
+    """Every row of every table is the same again, but for the revision of the messages."""
+    with Archive(filled, write=True) as archive:
+        before = dump(archive, revisions=False)
+        archive.execute("DELETE FROM commit_ref")
+        archive.execute("UPDATE mid SET thread = 1")
+        archive.execute("INSERT INTO cve VALUES ('CVE-2024-11111', 9999)")
+        archive.execute("DELETE FROM meta WHERE name = 'facts'")
+        assert redo_facts(archive) == archive.value("SELECT count(*) FROM message")
+        assert dump(archive, revisions=False) == before
+        assert archive.facts_version == FACTS_VERSION
+
+
+def test_ingest_brings_older_facts_up_to_date(filled: pathlib.Path) -> None:
+    """An archive of an older patchlore is redone before anything new is read."""
+    with Archive(filled, write=True) as archive:
+        archive.execute("DELETE FROM meta WHERE name = 'facts'")
+        archive.execute("DELETE FROM trailer")
+        assert check(archive).is_outdated
+        fill(archive, [], jobs=0)
+        assert archive.facts_version == FACTS_VERSION
+        assert archive.value("SELECT count(*) FROM trailer") > 0
+        assert not check(archive).is_outdated
+
+
+def test_a_torn_file_is_rebuilt_of_what_can_be_read(filled: pathlib.Path) -> None:
+    """Pages of noise cost the mails on them; ingest of the sources brings those back."""
+    with Archive(filled) as archive:
+        before = facts(archive)
+    path = database_path(filled)
+    data = bytearray(path.read_bytes())
+    noise = random.Random(7)
+    for page in range(12, len(data) // 8192, 29):
+        data[page * 8192 : page * 8192 + 8192] = noise.randbytes(8192)
+    path.write_bytes(data)
+    result = rescue(filled)
+    assert 0 < result.copies < 200
+    assert (filled / DAMAGED).exists()
+    with Archive(filled, write=True) as archive:
+        assert check(archive).is_sound
+        fill(archive, [str(filled.parent / "mail")], jobs=0)
+        assert facts(archive) == before
+
+
+def test_a_whole_archive_is_rescued_without_loss(filled: pathlib.Path) -> None:
+    """Nothing is lost that can be read, and the sources need not be read again."""
+    with Archive(filled) as archive:
+        before, copies = facts(archive), archive.value("SELECT count(*) FROM copy")
+    assert (rescue(filled).copies, rescue(filled).lost) == (copies, 0)
+    with Archive(filled, write=True) as archive:
+        assert facts(archive) == before
+        assert fill(archive, [str(filled.parent / "mail")], jobs=0).read == 0
+
+
+def test_nothing_that_can_be_read_changes_nothing(tmp_path: pathlib.Path) -> None:
+    """A file of noise stays where it is, and the message says what to do."""
+    database_path(tmp_path).write_bytes(b"noise" * 5000)
+    with pytest.raises(ArchiveError, match="ingest the sources again"):
+        rescue(tmp_path)
+    assert database_path(tmp_path).read_bytes() == b"noise" * 5000
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["archive.sqlite", "lock"]
+
+
+def test_check_repair_mends_facts_and_index(
+    filled: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """One command finds what is wrong, rebuilds it, and verifies it again."""
+    command = ["--archive", str(filled)]
+    assert main([*command, "index"]) == 0
+    assert main([*command, "check"]) == 0
+    assert "that the text index has the" in capfd.readouterr().out
+    with sqlite3.connect(filled / "index" / "words.sqlite") as index:
+        index.execute("DELETE FROM code_docsize WHERE id < 20")
+    index.close()
+    with Archive(filled, write=True) as archive:
+        archive.execute("INSERT INTO cve VALUES ('CVE-2024-11111', 9999)")
+    assert main([*command, "check"]) == 1
+    out = capfd.readouterr().out
+    assert "text index (code): 19 messages are missing" in out
+    assert "table cve" in out
+    assert main([*command, "check", "--repair"]) == 0
+    assert "The archive is whole." in capfd.readouterr().out
+    assert main([*command, "check"]) == 0
+
+
+def test_check_repair_mends_a_torn_file(
+    filled: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A file that can't even be opened is rebuilt, or said to be lost."""
+    path = database_path(filled)
+    data = bytearray(path.read_bytes())
+    data[20 * 8192 : 24 * 8192] = bytes(4 * 8192)
+    path.write_bytes(data)
+    assert main(["--archive", str(filled), "check", "--repair"]) == 0
+    err = capfd.readouterr().err
+    assert "saved" in err
+    assert DAMAGED in err
