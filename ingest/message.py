@@ -214,7 +214,7 @@ class Page(Struct, kw_only=True):
 
     All three are keys of pages (ingest/sources/links.py): equal keys are one
     page. ``thread_prev`` is the mail before this one in the thread's order,
-    which is not always the one it answers.
+    which is not always the one it answers; it is never of another thread.
     """
 
     url: str

@@ -34,7 +34,8 @@ _HEAD_ITEM = re.compile(
     re.I,
 )
 _FORM_ID = re.compile(r"name=\"msgid\"\s{1,9}value=\"([^\"<>\s]{1,1000})\"")
-_SLICE_LINK = re.compile(r"href=\"(msg\d{1,9}\.html?)\"")
+_SLICE_LINK = re.compile(r"<a\s[^<>]{0,200}?href=\"?([^\"<>#\s]{0,60}\d{2,9}\.html?)\"?", re.I)
+_REPLY = re.compile(r"(?:re:){1,9}", re.I)
 #: Lines of lkml.iu.edu's header that are links: ``Next in thread: Ole Brandt: "Re: lamp"``.
 _LINK_LINE = re.compile(
     r"\s{0,9}(?:Next|Previous|(?:Maybe )?[Ii]n reply to|Reply|Messages sorted)\b[^:\n]{0,40}:"
@@ -112,47 +113,75 @@ def read_mhonarc(raw: Raw) -> Mail:
     ]
     lines, attachments = _body(body)
     mail = page_mail(headers, lines, attachments=attachments, defects=defects)
-    mail.hints = _neighbours(text.replace(body, "", 1) if body else text)
+    outside = text.replace(body, "", 1) if body else text
+    mail.hints = _neighbours(outside, mail.get("subject") or "")
     return mail
 
 
-#: How sites label the links to the mails beside this one in its thread. The first is a button,
-#: the others stand in front of the subject that is the link.
-_PREVIOUS = (
-    "In reply to:",
-    "Thread Prev",
-    "Previous by thread",
-    "Prev by Thread",
-    "Previous in thread",
-)
-_NEXT = ("Thread Next", "Next by thread", "Next by Thread", "Next in thread")
+#: Links to the mails beside this one in its thread. MHonArc's buttons "Thread Prev" and "Thread
+#: Next" go on to the next thread where this one ends, so they tell nothing.
+_WITHIN = {
+    "thread-prev": ("In reply to:", "Prev in Thread", "Previous in thread"),
+    "thread-next": ("Next in Thread", "Next in thread"),
+}
+#: These do so, too, but show a subject.
+_ACROSS = {
+    "thread-prev": ("Previous by thread", "Prev by Thread"),
+    "thread-next": ("Next by thread", "Next by Thread"),
+}
 
 
-def _neighbours(text: str) -> dict[str, str]:
-    """The links to the mails before and after this one in its thread."""
+def _neighbours(text: str, subject: str) -> dict[str, str]:
+    """The links to the mails before and after this one in its thread.
+
+    Surest are MHonArc's lists of references and of follow-ups.
+    """
     hints: dict[str, str] = {}
+    above = _section_links(text, "X-References")
+    below = _section_links(text, "X-Follow-Ups")
     current = text.find("tSliceCur")
     if current >= 0:  # mail-archive.com: a piece of the thread around this mail
-        begin = max(text.rfind("tSliceList", 0, current), 0)
-        above = _SLICE_LINK.findall(text[begin:current][-20_000:])
-        below = _SLICE_LINK.search(text, current, current + 20_000)
-        if above:
-            hints["thread-prev"] = above[-1]
-        if below is not None:
-            hints["thread-next"] = below[1]
-        return hints
-    for hint, labels in (("thread-prev", _PREVIOUS), ("thread-next", _NEXT)):
-        for label in labels:
-            link = link_labelled(text, label)
-            if link is not None:
-                hints[hint] = link[0]
-                break
-            at = text.find(label)
-            match = _NEAR_LINK.search(text, at, at + 600) if at >= 0 else None
-            if match is not None:
-                hints[hint] = html.unescape(match[1])
-                break
+        begin = max(text.rfind("tSliceList", 0, current), current - 20_000, 0)
+        above = above or _SLICE_LINK.findall(text, begin, current)
+        below = below or _SLICE_LINK.findall(text, current, current + 20_000)
+    if above:
+        hints["thread-prev"] = html.unescape(above[-1])
+    if below:
+        hints["thread-next"] = html.unescape(below[0])
+    for hint in ("thread-prev", "thread-next"):
+        for label in _WITHIN[hint]:
+            target = _target(text, label)
+            if target is not None:
+                hints.setdefault(hint, target[0])
+        for label in _ACROSS[hint]:
+            target = _target(text, label)
+            if target is not None and _base(target[1]) == _base(subject):
+                hints.setdefault(hint, target[0])
     return hints
+
+
+def _section_links(text: str, name: str) -> list[str]:
+    begin = text.find(f"<!--{name}-->")
+    end = text.find(f"<!--{name}-End-->", begin) if begin >= 0 else -1
+    return _SLICE_LINK.findall(text, begin, min(end, begin + 200_000)) if end >= 0 else []
+
+
+def _target(text: str, label: str) -> tuple[str, str] | None:
+    """Where the link labelled LABEL leads, and its own text, which may be the label."""
+    link = link_labelled(text, label)
+    if link is not None:
+        return link[0], ""
+    at = text.find(label)
+    match = _NEAR_LINK.search(text, at, at + 600) if at >= 0 else None
+    if match is None:
+        return None
+    shown = text[match.end() : match.end() + 3000].partition(">")[2].partition("</")[0]
+    return html.unescape(match[1]), html.unescape(shown)
+
+
+def _base(subject: str) -> str:
+    """SUBJECT without reply marks and white space, as a thread shares it."""
+    return _REPLY.sub("", "".join(subject.split())).lower()
 
 
 def _comments(text: str) -> dict[str, list[str]]:

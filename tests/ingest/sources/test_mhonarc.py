@@ -210,24 +210,33 @@ def test_a_page_of_lkml_iu_edu() -> None:
     ("links", "hints"),
     [
         (
-            '[<a href="msg1.html">Thread Prev</a>][<a href="msg3.html">Thread Next</a>]',
-            {"thread-prev": "msg1.html", "thread-next": "msg3.html"},
+            '[<a href="msg11.html">Prev in Thread</a>][<a href="msg13.html">Next in Thread</a>]',
+            {"thread-prev": "msg11.html", "thread-next": "msg13.html"},
         ),
         (
-            '<li>Previous by thread: <strong><a href="msg1.html">x</a></strong>',
-            {"thread-prev": "msg1.html"},
+            '<li>Previous by thread: <a href="msg11.html">Re: [PATCH] lamp: dim</a>'
+            '<li>Next by thread: <strong><a href="msg13.html">glow</a></strong>',
+            {"thread-prev": "msg11.html"},
         ),
-        ('[Thread Prev][<a href="msg3.html">Thread Next</a>]', {"thread-next": "msg3.html"}),
+        ('[<a href="msg11.html">Thread Prev</a>][<a href="msg13.html">Thread Next</a>]', {}),
         (
-            '<ul class="tSliceList"><li><a href="msg1.html">a</a><li class="tSliceCur">b'
-            '<li><a href="msg3.html">c</a></ul>',
-            {"thread-prev": "msg1.html", "thread-next": "msg3.html"},
+            "<!--X-Follow-Ups--><ul><li><strong>Follow-Ups</strong>:<ul><li>"
+            '<a name="00013" href="msg00013.html">a</a><li><a href="msg00015.html">b</a></ul>'
+            "<!--X-Follow-Ups-End--><!--X-References--><ul>"
+            '<li><a href="msg00009.html">c</a><li><a href="msg00011.html">d</a></ul>'
+            "<!--X-References-End-->",
+            {"thread-prev": "msg00011.html", "thread-next": "msg00013.html"},
+        ),
+        (
+            '<ul class="tSliceList"><li><a href="msg11.html">a</a><li class="tSliceCur">b'
+            '<li><a href="msg13.html">c</a></ul>',
+            {"thread-prev": "msg11.html", "thread-next": "msg13.html"},
         ),
         ('<a href="msg1.html">Date Prev</a>', {}),
     ],
 )
 def test_neighbours_in_the_thread(links: str, hints: dict[str, str]) -> None:
-    """Sites name these links in their own ways."""
+    """Links that may lead to another thread count only with the subject of this one."""
     made = read_mhonarc(page(FULL.replace("<!--X-MsgBody-End-->", links), "mhonarc-html"))
     assert made.hints == hints
 
