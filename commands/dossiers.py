@@ -206,6 +206,7 @@ def show_gcc_commit(archive: Archive, name: str, *, as_json: bool) -> int:
 def bug_lines(dossier: BugDossier) -> Iterator[str]:
     """Yield the dossier of a bug as text."""
     from patchlore.commands.bug_parts import compiler_lines, record_lines, tree_lines
+    from patchlore.commands.commits import bug_lines as git_lines
     from patchlore.kb.text import count
     from patchlore.kb.versions import newest_first, short_name
 
@@ -223,6 +224,7 @@ def bug_lines(dossier: BugDossier) -> Iterator[str]:
     if dossier.trees:
         yield f"  trees: {', '.join(short_name(tree) for tree in newest_first(dossier.trees))}"
     yield from tree_lines(dossier, style)
+    yield from git_lines(dossier.git, style)
     yield from compiler_lines(dossier, style)
     group = None
     for hit in dossier.hits:
@@ -275,6 +277,7 @@ def commit_object(dossier: CommitDossier) -> dict[str, Any]:
 
 def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[str]:
     """Yield the dossier of a commit as text; with ``tree`` only the timeline in it."""
+    from patchlore.commands.commits import head_lines, naming_lines, origin_lines, tree_lines
     from patchlore.commands.lines import brief_lines, event_lines, proof_line
     from patchlore.kb.text import printable
     from patchlore.kb.versions import short_name, tree_name
@@ -286,6 +289,9 @@ def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[st
         yield f"  bugs: {', '.join(dossier.bugs)}"
     if dossier.cves:
         yield f"  CVEs: {', '.join(dossier.cves)}"
+    if tree is None:
+        yield from head_lines(dossier.git, style)
+        yield from tree_lines(dossier.git, style)
     told: set[tuple[str, int | None]] = set()
     for states in _alike(dossier.trees):
         state = states[0]
@@ -302,6 +308,8 @@ def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[st
             yield f"  no mail connects it with {short_name(tree_name(tree))}"
         return
     mails = {event.key for state in dossier.trees for event in state.events}
+    yield from origin_lines(dossier.git.origins, style)
+    mails |= {origin.message.key for origin in dossier.git.origins}
     postings = [brief for brief in dossier.postings if brief.key not in mails]
     if postings:
         yield ""
@@ -323,6 +331,7 @@ def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[st
         ],
         style,
     )
+    yield from naming_lines(dossier.git.named_by, style)
 
 
 def _alike(trees: list[TreeState]) -> list[list[TreeState]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from patchlore.commands.common import (
@@ -23,6 +23,7 @@ from patchlore.commands.common import (
 
 if TYPE_CHECKING:
     from patchlore.ingest.message import Message, Person
+    from patchlore.kb.edges_reading import Became
     from patchlore.kb.store import Archive
 
 
@@ -71,9 +72,11 @@ def add_parsers(subparsers: Subparsers) -> None:
 
 def run_show(args: argparse.Namespace) -> int:
     """Print what ID names; 1 when it is not in the archive."""
+    from patchlore.commands.commits import stored_lines
     from patchlore.commands.dossiers import bug_lines, commit_lines, commit_object, show_gcc_commit
     from patchlore.kb.dossiers.bugs import bug_dossier
     from patchlore.kb.dossiers.commits import commit_dossier
+    from patchlore.kb.git_reading import read_stored
     from patchlore.kb.reading import find_message, resolve
 
     with open_archive(args) as archive:
@@ -99,10 +102,15 @@ def run_show(args: argparse.Namespace) -> int:
             print_json(commit_object(commit))
         else:
             print_lines(commit_lines(commit))
+            if commit.git.commit is not None:
+                stored = read_stored(archive, commit.git.commit.sha)
+                print_lines([] if stored is None else stored_lines(stored, Style()))
         return 0
 
 
 def _show_message(archive: Archive, id_: int, args: argparse.Namespace) -> int:
+    from patchlore.kb.edges_reading import became
+
     if args.raw:
         write_bytes(archive.raw(id_))
         return 0
@@ -115,10 +123,11 @@ def _show_message(archive: Archive, id_: int, args: argparse.Namespace) -> int:
         write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
         return 0
     copies = _copies(archive, id_)
+    commits = became(archive, id_)
     if args.json:
-        print_json({**_builtins(message), "copies": copies})
+        print_json({**_builtins(message), "copies": copies, "became": commits})
     else:
-        print_lines(message_lines(message, copies))
+        print_lines(message_lines(message, copies, commits))
     return 0
 
 
@@ -191,8 +200,11 @@ def diff_lines(message: Message) -> Iterator[str]:
             yield line
 
 
-def message_lines(message: Message, copies: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield a message as text: head, facts, body."""
+def message_lines(
+    message: Message, copies: list[dict[str, Any]], commits: Sequence[Became] = ()
+) -> Iterator[str]:
+    """Yield a message as text: head, facts, the commits that its patch became, body."""
+    from patchlore.commands.commits import became_lines
     from patchlore.kb.text import printable, printable_lines, shorten
 
     style = Style()
@@ -233,6 +245,7 @@ def message_lines(message: Message, copies: list[dict[str, Any]]) -> Iterator[st
     for copy in copies:
         place = f"{copy['path']} at {copy['offset']}" if copy["offset"] else copy["path"]
         yield from fact("copy", f"{place} ({copy['format']}, {copy['fidelity']})")
+    yield from became_lines(commits, style)
     yield ""
     yield printable_lines(message.body.rstrip("\n"))
 

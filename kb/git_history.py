@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 from patchlore.ingest.message import CONFIDENCES
 from patchlore.kb.edges_reading import commit_of
 from patchlore.kb.events import Event
 from patchlore.kb.git_reading import Place, Places, trees_with
+from patchlore.kb.reading import MIN_HEX
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import parse_version, rank
 
@@ -21,6 +23,13 @@ ITSELF = "commit in the tree"
 MARKED = "commit with the marker"
 
 _VERSION = re.compile(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?")
+
+
+_REVERT = (
+    "SELECT c.sha, coalesce(nullif(b.name, ''), b.email), c.commit_time, c.place, r.sha,"
+    " r.line, r.text, r.confidence FROM git_commit_ref AS r"
+    " JOIN git_commit AS c ON c.id = r.git_commit LEFT JOIN person AS b ON b.id = c.committer"
+)
 
 
 def has_trees(archive: Archive) -> bool:
@@ -115,7 +124,8 @@ def git_events_of_commit(
                 rule=ITSELF if item.how == "itself" else MARKED,
             )
         )
-    return events
+    marked = [event for event in events if event.rule == MARKED]
+    return events + list(_reverts_of(archive, marked))
 
 
 def _stable_of(tree: str) -> str:
@@ -172,43 +182,63 @@ def _backports(archive: Archive, tree: str) -> Iterator[Event]:
 
 
 def _reverts(archive: Archive, tree: str, backports: Iterable[Event]) -> Iterator[Event]:
-    """Reverts of the tree's backports: they name its own commit or the upstream one."""
-    upstream: dict[str, Event] = {}
+    """Reverts in a tree of its backports: all that its commits name, compared to those."""
+    undone: dict[str, Event] = {}
     for event in backports:
         for sha in (event.commit, event.sha):
             if sha:
-                upstream.setdefault(sha[:12], event)
-    places = Places(archive)
+                undone.setdefault(sha[:12], event)
     rows = archive.execute(
-        "SELECT c.sha, coalesce(nullif(b.name, ''), b.email), c.commit_time, c.place, r.sha,"
-        " r.line, r.text, r.confidence FROM git_place_ref AS p JOIN git_ref ON git_ref.id = p.ref"
-        " JOIN git_commit AS c ON c.place = p.place"
-        " JOIN git_commit_ref AS r ON r.git_commit = c.id AND r.relation IN ('reverts',"
-        " 'reverted-upstream') LEFT JOIN person AS b ON b.id = c.committer"
-        " WHERE git_ref.stable_tree = ? AND p.role = 'branch' GROUP BY c.id, r.sha ORDER BY c.id",
+        f"{_REVERT} JOIN git_place_ref AS p ON p.place = c.place AND p.role = 'branch'"
+        " JOIN git_ref ON git_ref.id = p.ref WHERE git_ref.stable_tree = ?"
+        " AND r.relation IN ('reverts', 'reverted-upstream') GROUP BY c.id, r.sha ORDER BY c.id",
         (tree,),
     ).fetchall()
-    for sha, by, time, number, named, line, text, confidence in rows:
-        undone = upstream.get(named[:12])
-        if undone is None:
-            continue
-        for place in places.of(number):
-            if place.tree == tree and is_own(tree, place):
-                made = _event(
-                    tree,
-                    place,
-                    upstream=undone.sha or named,
-                    commit=sha,
-                    subject=undone.subject or "",
-                    time=time,
-                    by=by,
-                    line=line,
-                    text=text,
-                    confidence=confidence,
-                    rule=MARKED,
-                )
-                made.kind = "reverted"
-                yield made
+    places = Places(archive)
+    for row in rows:
+        if row[4][:12] in undone:
+            yield from _revert(places, tree, row, undone[row[4][:12]])
+
+
+def _reverts_of(archive: Archive, backports: Iterable[Event]) -> Iterator[Event]:
+    """Reverts of a few backports, each in its tree."""
+    places = Places(archive)
+    for event in backports:
+        names = dict.fromkeys(
+            name
+            for sha in (event.commit, event.sha)
+            if sha
+            for name in [sha, *(sha[:size] for size in range(MIN_HEX, len(sha)))]
+        )
+        marks = ", ".join("?" * len(names))
+        rows = archive.execute(
+            f"{_REVERT} WHERE r.sha IN ({marks})"
+            " AND r.relation IN ('reverts', 'reverted-upstream') ORDER BY c.id",
+            list(names),
+        ).fetchall()
+        for row in rows:
+            yield from _revert(places, event.tree, row, event)
+
+
+def _revert(places: Places, tree: str, row: Sequence[Any], undone: Event) -> Iterator[Event]:
+    sha, by, time, number, named, line, text, confidence = row
+    for place in places.of(number):
+        if place.tree == tree and is_own(tree, place):
+            made = _event(
+                tree,
+                place,
+                upstream=undone.sha or named,
+                commit=sha,
+                subject=undone.subject or "",
+                time=time,
+                by=by,
+                line=line,
+                text=text,
+                confidence=confidence,
+                rule=MARKED,
+            )
+            made.kind = "reverted"
+            yield made
 
 
 def _event(

@@ -125,7 +125,10 @@ def is_known(archive: Archive, tree: str) -> bool:
 def _is_seen(archive: Archive, tree: str) -> bool:
     return bool(
         archive.value("SELECT EXISTS (SELECT 1 FROM target_tree WHERE tree = ?)", (tree,))
-    ) or bool(archive.value("SELECT EXISTS (SELECT 1 FROM message WHERE notice_tree = ?)", (tree,)))
+    ) or any(
+        archive.value(f"SELECT EXISTS (SELECT 1 FROM {table} = ?)", (tree,))
+        for table in ("message WHERE notice_tree", "git_ref WHERE stable_tree")
+    )
 
 
 def trees_to_tell(archive: Archive) -> list[str]:

@@ -10,6 +10,7 @@ from patchlore.ingest.bug import Bug as BugRecord
 from patchlore.ingest.message import CONFIDENCES, Confidence, Message
 from patchlore.kb.backports import decide
 from patchlore.kb.dossiers.compilers import CompilerNamed, MeasuredTable, compilers_of
+from patchlore.kb.dossiers.git_commits import BugInTree, bug_in_trees
 from patchlore.kb.errors import NotFoundError
 from patchlore.kb.history import events_of_commit, trees_of
 from patchlore.kb.reading import Brief, Bug, briefs, longest, spellings
@@ -89,6 +90,8 @@ class BugDossier(Struct, kw_only=True):
     #: Compilers that the mails name, and measurements by compiler.
     compilers: list[CompilerNamed] = []
     tables: list[MeasuredTable] = []
+    #: Commits of git trees that name the bug.
+    git: list[BugInTree] = []
 
 
 class BugCount(Struct, kw_only=True):
@@ -103,7 +106,7 @@ class BugCount(Struct, kw_only=True):
 
 
 def bug_dossier(archive: Archive, bug: Bug) -> BugDossier:
-    """Return the dossier of a bug; raises NotFoundError when no mail names it."""
+    """Return the dossier of a bug; raises NotFoundError when no mail and no commit names it."""
     rows = archive.execute(
         "SELECT message, place, strength, line, text, rule, confidence, component FROM bug_ref"
         " WHERE tracker = ?1 AND (number = ?2 OR name = ?3)"
@@ -114,7 +117,8 @@ def bug_dossier(archive: Archive, bug: Bug) -> BugDossier:
     if bug.component is not None:
         # Most mails give no component; one that gives another is about another bug.
         rows = [row for row in rows if row[7] in (None, bug.component)]
-    if not rows:
+    in_trees = bug_in_trees(archive, bug)
+    if not rows and not in_trees:
         raise NotFoundError(f"No mail in the archive names {bug}.")
     by_message: dict[int, list[Sequence[object]]] = {}
     for row in rows:
@@ -140,6 +144,7 @@ def bug_dossier(archive: Archive, bug: Bug) -> BugDossier:
         commits=_commits(archive, commits, strong),
         compilers=compilers,
         tables=tables,
+        git=in_trees,
     )
 
 

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from patchlore.ingest.message import CONFIDENCES, Confidence
 from patchlore.kb.backports import decide
+from patchlore.kb.dossiers.git_commits import GitFacts, git_facts
 from patchlore.kb.errors import NotFoundError
 from patchlore.kb.events import Event
 from patchlore.kb.history import events_of_commit
@@ -83,6 +84,8 @@ class CommitDossier(Struct, kw_only=True):
     namings: list[Naming]
     bugs: list[str]
     cves: list[str]
+    #: What git trees and edges add.
+    git: GitFacts
 
 
 class Candidate(Struct, kw_only=True):
@@ -119,7 +122,7 @@ def candidates(archive: Archive, sha: str, written: list[str]) -> list[Candidate
         number = archive.value(
             f"SELECT count(DISTINCT message) FROM commit_ref WHERE sha IN ({marks})", same
         )
-        subject = _subject(archive, _namings(archive, [item]), [item])
+        subject = _subject(archive, _namings(archive, [item]), [item], None)
         found.append(Candidate(sha=item, subject=subject, messages=number))
     return found
 
@@ -135,12 +138,13 @@ def commit_dossier(archive: Archive, sha: str, tree: str | None = None) -> Commi
         raise NotFoundError(f"{sha} is too short for a commit: give {MIN_HEX} or more digits.")
     written = spellings(archive, sha)
     if not written:
-        raise NotFoundError(f"No mail in the archive names the commit {sha}.")
+        raise NotFoundError(f"No mail and no tree in the archive names the commit {sha}.")
     whole = longest(written)
     if whole is None:
         raise AmbiguousCommitError(sha, candidates(archive, sha, written))
     namings = _namings(archive, written)
-    subject = _subject(archive, namings, written)
+    git = git_facts(archive, written)
+    subject = _subject(archive, namings, written, git)
     postings = _postings(archive, subject, {naming.message.id for naming in namings})
     patches = [item.message.id for item in namings if item.relation == "upstream"]
     patches += [posting.id for posting in postings]
@@ -154,6 +158,7 @@ def commit_dossier(archive: Archive, sha: str, tree: str | None = None) -> Commi
         namings=namings,
         bugs=_bugs(archive, patches),
         cves=_names(archive, "SELECT DISTINCT name FROM cve WHERE message = ?", patches),
+        git=git,
     )
 
 
@@ -192,8 +197,14 @@ def _namings(archive: Archive, written: list[str]) -> list[Naming]:
     return namings
 
 
-def _subject(archive: Archive, namings: list[Naming], written: list[str]) -> str | None:
-    """The commit's title: as a backport carries it, else as a tag quotes it."""
+def _subject(
+    archive: Archive, namings: list[Naming], written: list[str], git: GitFacts | None
+) -> str | None:
+    """The commit's title: as git has it, else as a backport carries it, else as a tag quotes it."""
+    if git is not None and git.commit is not None:
+        return git.commit.subject
+    if git is not None and git.trees:
+        return git.trees[0].subject
     for naming in namings:
         if naming.relation == "upstream" and naming.kind != "partial" and naming.message.is_patch:
             title = archive.value(

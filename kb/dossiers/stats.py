@@ -24,6 +24,12 @@ _COUNTS = {
     "files": "SELECT count(*) FROM path",
     "sources": "SELECT count(*) FROM source",
     "raw_bytes": "SELECT coalesce(sum(size), 0) FROM message",
+    "git_trees": "SELECT count(*) FROM git_tree",
+    "git_commits": "SELECT count(*) FROM git_commit WHERE place IS NOT NULL",
+    "git_backports": "SELECT count(DISTINCT git_commit) FROM git_commit_ref"
+    " WHERE relation = 'upstream'",
+    "commits_told_by_mail": "SELECT count(*) FROM git_commit WHERE message IS NOT NULL",
+    "patches_with_commit": "SELECT count(DISTINCT message) FROM edge WHERE confidence <= 2",
     "first": "SELECT min(timestamp) FROM message",
     "last": "SELECT max(timestamp) FROM message",
 }
