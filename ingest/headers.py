@@ -19,7 +19,7 @@ _WANTED = tuple(
         b" content-type content-transfer-encoding content-disposition mime-version sender"
         b" x-original-from x-mailing-list x-stable x-stable-base x-change-id x-for-patch-id"
         b" x-mbox-line x-patchwork- x-kernel-test- x-gnu-pr- x-git-"
-        b" git-commit alt-commit patch-mainline"
+        b" git-commit alt-commit patch-mainline x-bugzilla-"
     ).split()
 )
 #: A line that neither starts a field (RFC 5322 section 2.2) nor continues one.

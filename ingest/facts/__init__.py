@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from patchlore.ingest.facts import (
     applied,
+    bug_mails,
     bug_records,
     bugs,
     commands,
@@ -39,6 +40,7 @@ FINDERS: tuple[Callable[[Context], None], ...] = (
     upstream.find,
     bugs.find,
     bug_records.find,
+    bug_mails.find,
     cves.find,
     patch_headers.find,
     cve_records.find,
