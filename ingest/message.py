@@ -170,10 +170,14 @@ class Regression(Struct, kw_only=True):
 
 
 class Dependency(Struct, kw_only=True):
-    """What a patch builds on: base-commit, prerequisite-patch-id, depends-on …"""
+    """What a patch builds on: base-commit, prerequisite-patch-id, depends-on …
+
+    ``message_id`` where the value names a mail, in brackets or by an archive's URL.
+    """
 
     kind: str
     value: str
+    message_id: str | None = None
 
 
 class Applied(Struct, kw_only=True):

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from patchlore.ingest.facts.context import MAX_LINE, Context, Line
 from patchlore.ingest.message import Compiler, Table, TableRow
 from patchlore.ingest.text import ADDED, CONTEXT, FOREIGN, OWN_KINDS, QUOTED, REMOVED
 
 _SIGNS = ("gcc", "clang", "llvm", "g++")
-#: "gcc-7.2.1", "GCC 8", "clang version 15.0.7", "gcc (Debian 12.2.0-14) 12.2.0".
+_VERSION = r"\d{1,2}(?:\.\d{1,2}){0,2}"
+#: "gcc-7.2.1", "GCC 8", "clang version 15.0.7", "gcc (Debian 12.2.0-14) 12.2.0", "GCC >= 8.1",
+#: "gcc13", "aarch64-linux-gnu-gcc-10", "gcc 5.4.0-6ubuntu1".
 _COMPILER = re.compile(
-    r"(?<![\w./-])(gcc|clang|llvm|g\+\+)(?:[ -]version)?(?:[ -]|[ ]?\([^()]{1,60}\)[ ])v?"
-    r"(\d{1,2}(?:\.\d{1,2}){0,2})(?:\+|\.x)?(?![\w/%]|\.\d|-\d)",
+    r"(?:(?<![\w./-])|(?<=linux-)|(?<=gnu-)|(?<=gnueabi-)|(?<=gnueabihf-)|(?<=elf-))"
+    r"(gcc|clang|llvm|g\+\+)(?:[ -]version)?(?:[ ]?[<>]=?[ ]?|[ -]|[ ]?\([^()]{1,60}\)[ ])?v?"
+    rf"({_VERSION})(?:-\d{{1,3}}(?:ubuntu|deb|\.el|\.fc|\+|~)[\w.~+-]{{0,30}})?"
+    r"(?:\+|\.x\b)?(?![\w%]|\.\w|-\d|/(?!\d)|>/)",
+    re.I,
+)
+#: "GCC 4.8, 4.9 and 5.1", "clang 15 and 16": a further version of the same shape.
+_FURTHER = re.compile(
+    rf"[ \t]?(?:,[ \t]?(?:and |or )?|/|&[ \t]?|and[ \t]|or[ \t])({_VERSION})(?:\.x\b)?(?![\w%-]|\.\w)"
+    r"(?=[ \t]?(?:[,.;:)/]|and\b|or\b|$|[ \t]\())",
     re.I,
 )
 _ROW = re.compile(r"[ \t|>]*((?:gcc|clang|llvm)[- ]v?\d[\w.+-]*)[ \t]*[|:]?[ \t]*(.*)", re.I)
@@ -43,12 +54,13 @@ def find(context: Context) -> None:
         where = "subject" if index < 0 else _WHERE.get(kinds[index], "body")
         for match in _COMPILER.finditer(line):
             name = match[1].lower().replace("g++", "gcc")
-            key = (name, match[2])
-            if key not in found:
-                found[key] = Compiler(name=name, version=match[2], where=where)
-                context.note(
-                    "compilers", f"{name} {match[2]}", index, "compiler-version", text=match[0]
-                )
+            for version, text in _versions(line, match):
+                key = (name, version)
+                if key not in found:
+                    found[key] = Compiler(name=name, version=version, where=where)
+                    context.note(
+                        "compilers", f"{name} {version}", index, "compiler-version", text=text
+                    )
     message.compilers = list(found.values())
     own = [(index, line) for index, line in lines if kinds[index] in OWN_KINDS]
     if context.text.flat:
@@ -56,6 +68,15 @@ def find(context: Context) -> None:
     else:
         _find_tables_by_row(context, own)
         _find_tables_by_column(context, own)
+
+
+def _versions(line: str, match: re.Match[str]) -> Iterator[tuple[str, str]]:
+    """The version that MATCH names, and those listed behind it; each with the words that do."""
+    yield match[2], match[0]
+    further = _FURTHER.match(line, match.end())
+    while further is not None and ("." in further[1]) == ("." in match[2]):
+        yield further[1], further[0].strip()
+        further = _FURTHER.match(line, further.end())
 
 
 def _cells(text: str) -> list[str]:

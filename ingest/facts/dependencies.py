@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from patchlore.ingest.facts.context import Context
+from patchlore.ingest.facts.links import message_id_of, urls_in
 from patchlore.ingest.message import Dependency
 from patchlore.ingest.text import FOREIGN, QUOTED
 
@@ -18,6 +19,7 @@ _HEADERS = {
     "x-for-patch-id": "for-patch-id",
     "x-change-id": "change-id",
 }
+_ID = re.compile(r"<([^<>\s]{1,200}@[^<>\s]{1,200})>")
 _SHA = re.compile(r"([0-9a-f]{7,40})\b")
 
 
@@ -45,9 +47,19 @@ def find(context: Context) -> None:
         kind, value = match[1].lower(), match[2].strip()
         if kind == "change-id" and re.match(r"I[0-9a-f]{40}$", value):
             continue  # Gerrit's; a trailer, and no b4 series
-        message.dependencies.append(Dependency(kind=kind, value=value))
+        needed = _message_id(value) if kind.endswith(("-on", "-message-id")) else None
+        message.dependencies.append(Dependency(kind=kind, value=value, message_id=needed))
         context.note("dependencies", f"{kind} {value}", index, kind)
         sha = _SHA.match(value)
         if kind == "base-commit" and sha and message.base_commit is None:
             message.base_commit = sha[1]
             context.note("base_commit", sha[1], index, "base-commit")
+
+
+def _message_id(value: str) -> str | None:
+    """The mail that VALUE names in angle brackets or by an archive's URL."""
+    urls = urls_in(value)
+    if urls:
+        return message_id_of(urls[0])
+    match = _ID.search(value)
+    return match[1] if match else None
