@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 
+from patchlore.index.paths import Paths
 from patchlore.index.tables import FactError, Tables, hex_condition, json_list
 from patchlore.index.words import message_id_words
 from patchlore.kb.store import Archive
@@ -60,6 +61,7 @@ class Facts(Tables):
     def __init__(self, archive: Archive) -> None:
         """Look into ARCHIVE, which stays open until its owner closes it."""
         super().__init__(archive)
+        self._paths = Paths(archive)
         self._lookups: dict[str, Callable[[str, bool], set[int]]] = {
             "mid": self._mid,
             "m": self._part_of_mid,
@@ -263,7 +265,7 @@ class Facts(Tables):
         )
 
     def _file(self, value: str, quoted: bool) -> set[int]:
-        paths = self._matching_all("SELECT id, text FROM path", "text", value, quoted)
+        paths = self._paths.find(value, quoted)
         return self._set(
             "SELECT message FROM file WHERE kind <> 'quoted' AND path IN"
             " (SELECT value FROM json_each(?1)) UNION SELECT message FROM file"

@@ -71,6 +71,8 @@ class People(Tables):
         """A word of TEXT that nobody has in the name or address, and the one that was meant."""
         from patchlore.index.suggestions import near_names
 
+        if self._with_address(text):
+            return None
         known: set[str] | None = None
         for word in words(text):
             if len(word) < 4:

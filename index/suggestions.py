@@ -128,10 +128,12 @@ def _identifiers(connection: sqlite3.Connection, word: str, pieces: list[str]) -
 def _closest(word: str, others: Iterable[str]) -> list[str]:
     """Those of OTHERS with at most two mistakes, the closest first."""
     close: list[tuple[int, str]] = []
+    size, letters = len(word), set(word)
     for other in others:
-        if abs(len(other) - len(word)) <= 2 and other != word:
+        # Each mistake adds at most two letters to those that only one of the words has.
+        if abs(len(other) - size) <= 2 and len(letters.symmetric_difference(other)) <= 4:
             edits = distance(word, other, 2)
-            if edits <= 2:
+            if 0 < edits <= 2:
                 close.append((edits, other))
     return [other for _, other in sorted(close)]
 

@@ -130,7 +130,9 @@ class TextSearch:
     ) -> dict[int, float]:
         """How well messages match the texts ASKED for (prefix, text, quoted): higher is better."""
         scores: dict[int, float] = {}
-        numbers = {number for message in wanted for number in [self._number(message)]}
+        numbers = wanted
+        if self._redone:
+            numbers = {number for message in wanted for number in [self._number(message)]}
         for prefix, text, quoted in asked:
             weights = {field: WEIGHTS[field] for field in FIELDS_OF[prefix]}
             patterns = [self._stemmed(chunk) for chunk in chunks(text, quoted)]
@@ -141,6 +143,9 @@ class TextSearch:
                 with self._database.guarded():
                     sides.append(self._database.code.rank(weights, patterns, numbers))
             for side in sides:
+                if not scores and not self._redone:
+                    scores = side
+                    continue
                 for number, score in side.items():
                     message = number % GENERATION
                     scores[message] = scores.get(message, 0.0) + score

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
+import operator
 import pathlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -52,28 +54,32 @@ class WhooshEngine:
         found: set[int] = set()
         with self._guarded():
             for segment in self._segments:
-                numbers = segment.numbers
-                found.update(numbers[document] for document in segment.find(fields, pattern))
+                found.update(segment.numbered(segment.find(fields, pattern)))
         return found
 
     def rank(
         self, weights: Mapping[str, float], patterns: Sequence[Pattern], wanted: Collection[int]
     ) -> dict[int, float]:
         """Frequency that saturates, times rarity, as BM25 has it, summed over the patterns."""
-        total = max(1, sum(len(segment.numbers) for segment in self._segments))
+        total = max(1, sum(segment.size for segment in self._segments))
         scores: dict[int, float] = {}
         for pattern in patterns:
-            counts: list[tuple[int, float]] = []
+            counts: dict[int, float] = {}
             with self._guarded():
                 for segment in self._segments:
-                    numbers = segment.numbers
-                    for document, count in segment.count(weights, pattern).items():
-                        counts.append((numbers[document], count))
+                    found = segment.count(weights, pattern)
+                    counts.update(zip(segment.numbered(found), found.values(), strict=True))
             rarity = math.log(1.0 + (total - len(counts) + 0.5) / (len(counts) + 0.5))
-            for number, count in counts:
-                if number in wanted:
-                    share = rarity * count / (count + 1.2)
-                    scores[number] = scores.get(number, 0.0) + share
+            shares = {
+                number: rarity * count / (count + 1.2)
+                for number, count in counts.items()
+                if number in wanted
+            }
+            if not scores:
+                scores = shares
+                continue
+            for number, share in shares.items():
+                scores[number] = scores.get(number, 0.0) + share
         return scores
 
     @contextlib.contextmanager
@@ -104,6 +110,8 @@ class _Segment:
     def __init__(self, reader: Any) -> None:
         self._reader = reader
         self._numbers: Sequence[int] | None = None
+        self._offset: int | None = None
+        self.size = int(reader.doc_count_all())
         deleted: Iterator[int] = iter(())
         if reader.has_deletions():
             deleted = filter(reader.is_deleted, range(reader.doc_count_all()))
@@ -116,7 +124,18 @@ class _Segment:
             column = self._reader.column_reader("number")
             load = getattr(column, "load", None)
             self._numbers = load() if load is not None else list(column)
+            # Most segments hold messages in a row: their numbers need no look-up.
+            numbers = self._numbers
+            if all(map(operator.eq, numbers, itertools.count(numbers[0] if numbers else 0))):
+                self._offset = numbers[0] if numbers else 0
         return self._numbers
+
+    def numbered(self, documents: Iterable[int]) -> Iterator[int]:
+        """The numbers of documents of the segment, in the same order."""
+        numbers = self.numbers
+        if self._offset is not None:
+            return map(self._offset.__add__, documents)
+        return map(numbers.__getitem__, documents)
 
     def find(self, fields: Collection[str], pattern: Pattern) -> set[int]:
         found: set[int] = set()
@@ -129,8 +148,7 @@ class _Segment:
                 for word in self._words(field, pattern):
                     postings = self._reader.postings(field, word)
                     while postings.is_active():
-                        postings.id()  # reads the block, which is taken as a whole
-                        found.update(postings._ids)
+                        found.update(_ids(postings))
                         postings._next_block()
         return found - self.deleted if self.deleted else found
 
@@ -145,8 +163,16 @@ class _Segment:
                 for document, places in self._phrase(field, pattern).items():
                     counts[document] = counts.get(document, 0.0) + weight * len(places)
                 continue
-            for document, value in self._values(field, self._words(field, pattern)).items():
-                counts[document] = counts.get(document, 0.0) + weight * (len(value) // 4)
+            values = self._values(field, self._words(field, pattern))
+            each = weight / 4  # a place takes four bytes
+            if not counts:
+                sizes = map(len, values.values())
+                counts = dict(zip(values, map(each.__mul__, sizes), strict=True))
+                continue
+            for document, value in values.items():
+                counts[document] = counts.get(document, 0.0) + each * len(value)
+        if not self.deleted:
+            return counts
         return {doc: count for doc, count in counts.items() if doc not in self.deleted}
 
     def _words(self, field: str, pattern: Pattern) -> list[bytes]:
@@ -195,15 +221,25 @@ class _Segment:
         for word in words:
             postings = self._reader.postings(field, word)
             while postings.is_active():
-                postings.id(), postings.value()  # reads the block, which is taken as a whole
-                block = dict(zip(postings._ids, postings._values, strict=True))
+                postings.value()  # reads the block, which is taken as a whole
+                block = zip(_ids(postings), postings._values, strict=True)
                 if len(words) == 1:
                     found.update(block)
                 else:
-                    for document, value in block.items():
+                    for document, value in block:
                         found[document] = found.get(document, b"") + value
                 postings._next_block()
         return found
+
+
+def _ids(postings: Any) -> Iterable[int]:
+    """The documents of the block that POSTINGS stand at, read as a whole."""
+    if postings._ids is None:
+        if postings._data is None:
+            postings._read_data()
+        ids: Iterable[int] = postings._data[0]
+        return ids if postings._byteids else itertools.accumulate(ids)
+    return tuple(postings._ids)
 
 
 class WhooshWriter:
