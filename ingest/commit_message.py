@@ -32,7 +32,7 @@ from patchlore.ingest.mail import Mail
 from patchlore.ingest.message import Message, Person
 from patchlore.ingest.raw import Source
 from patchlore.ingest.subject import Subject
-from patchlore.ingest.text import HEADER, Text
+from patchlore.ingest.text import HEADER, SIGNATURE, Text
 
 #: The finders that can find something in a message without a mail around it.
 _FINDERS = (
@@ -123,7 +123,8 @@ def read_message(body: str) -> tuple[str, Message]:
     first = next((n for n, line in enumerate(lines) if line.strip()), len(lines))
     end = next((n for n in range(first, len(lines)) if not lines[n].strip()), len(lines))
     subject = " ".join(line.strip() for line in lines[first:end])
-    text.kinds[:end] = bytes([HEADER]) * end
+    # The title is read as the subject; as a line of the text it is passed over.
+    text.kinds[:end] = bytes([SIGNATURE]) * end
     layout = Layout(
         message=list(enumerate(lines[end:], end)), message_start=end, message_end=len(lines)
     )
@@ -138,6 +139,7 @@ def read_message(body: str) -> tuple[str, Message]:
     context = Context(Mail(), text, layout, Subject(clean=subject), message)
     for find in _FINDERS:
         find(context)
+    text.kinds[:end] = bytes([HEADER]) * end
     message.line_kinds = text.line_kinds()
     return subject, message
 
