@@ -13,6 +13,7 @@ from patchlore.index.engine import CODE_FIELDS, PROSE_FIELDS
 from patchlore.index.errors import DamagedIndex, IndexingError
 from patchlore.index.fts import FtsTable
 from patchlore.index.vocabulary import Vocabulary
+from patchlore.index.words import RULES
 
 #: Changes whenever the same mails would be indexed in another way.
 INDEX_VERSION = 2
@@ -27,7 +28,8 @@ class IndexDatabase:
     """ARCHIVE/index/words.sqlite, open for reading or writing.
 
     Holds how far the index is (``revision``: that of the last message in it;
-    ``batch``: how many batches were written), the vocabulary, the table
+    ``batch``: how many batches were written), by which rules text was cut into
+    words (``words``), the vocabulary, the table
     ``code``, the lines of diffs and, when the engine is sqlite, the table ``prose``.
     """
 
@@ -49,6 +51,8 @@ class IndexDatabase:
             self.batch = int(state.get("batch", 0))
             if self.engine not in ENGINES:
                 raise DamagedIndex(f"The text index {path} was made by another patchlore.")
+            if state.get("words") != RULES:
+                raise DamagedIndex(f"The text index {path} was cut into words by other rules.")
         except BaseException:
             self.connection.close()
             raise
@@ -71,7 +75,7 @@ class IndexDatabase:
             )
             connection.executemany(
                 "INSERT INTO state VALUES (?, ?)",
-                [("engine", engine), ("revision", 0), ("batch", 0)],
+                [("engine", engine), ("words", RULES), ("revision", 0), ("batch", 0)],
             )
             # Messages that were indexed again since a better copy came: which
             # of their documents counts.

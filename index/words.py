@@ -19,12 +19,20 @@ BREAK = "\n"
 LONGEST = 64
 
 
+#: Changes whenever the same text would be cut in another way: an index that was
+#: cut by other rules is built again.
+RULES = 2
+
+
 # Letters, digits and "_" of any script; "'" and "&" inside a word (don't,
 # AT&T); ".", "," and ";" between digits (4.15.7); up to three "+" or "#"
-# behind it (c++), but not in "fish+chips".
+# behind it (c++), but not in "fish+chips".  All after the first piece may be
+# missing, so a match never has to step back: linear.  No possessive quantifiers
+# here: Python 3.11.0 to 3.11.2 compile nested ones to something else.  More
+# than LONGEST pieces are data; the limit keeps what the matcher remembers small.
 def _pattern(char: str) -> str:
     return (
-        rf"{char}++(?:(?:['&·]|(?<=\d)[.,;](?=\d)){char}++)*+"  # no step back: linear
+        rf"{char}+(?:(?:['&·]|(?<=\d)[.,;](?=\d)){char}+){{0,{LONGEST}}}"
         rf"(?:[+#]{{1,3}}(?![+#]|{char}))?"
     )
 
@@ -35,8 +43,23 @@ _ascii_words_and_breaks = re.compile(_pattern("[a-z0-9_]") + "|\n", re.ASCII).fi
 _word = re.compile(_pattern(r"\w"))
 _words = _word.findall
 _words_and_breaks = re.compile(_pattern(r"\w") + "|\n").findall
-# What stands for the apostrophe, and what is to be seen nowhere.
-_TYPOGRAPHIC = (("’", "'"), ("‛", "'"), ("\u200b", ""), ("\u00ad", ""), ("\ufeff", ""))
+# What stands for the apostrophe.
+_TYPOGRAPHIC = (("’", "'"), ("‛", "'"))
+
+# What is to be seen nowhere, but would part a word or grow onto it: the escape
+# sequences of a terminal in a log (ECMA-48; "ESC[31mRED" is "RED") and signs
+# without a width or of direction ("pat<U+200B>ch").
+_ESCAPES = (
+    r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]"
+    r"|\x1b\][^\x07\x1b\n]{0,256}(?:\x07|\x1b\\)"
+    r"|\x1b[ -/]{0,4}[0-~]"
+)
+_HIDDEN = re.compile(
+    _ESCAPES + r"|\x9b[0-?]{0,64}[ -/]{0,8}[@-~]"
+    "|[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_cut_escapes = re.compile(_ESCAPES).sub
 
 
 def words(text: str) -> list[str]:
@@ -47,7 +70,7 @@ def words(text: str) -> list[str]:
     """
     text = text.lower()
     if text.isascii():
-        return _short(_ascii_words(text))
+        return _short(_ascii_words(_cut_escapes("", text) if "\x1b" in text else text))
     return _short(_words(_plain(text)))
 
 
@@ -55,6 +78,7 @@ def words_with_breaks(text: str) -> list[str]:
     """As ``words``, with ``BREAK`` for each line end: no phrase goes across one."""
     text = text.lower()
     if text.isascii():
+        text = _cut_escapes("", text) if "\x1b" in text else text
         return _short(_ascii_words_and_breaks(text))
     return _short(_words_and_breaks(_plain(text)))
 
@@ -64,18 +88,33 @@ def word_spans(text: str) -> list[tuple[str, int, int]]:
     lower = text.lower()
     if len(lower) != len(text):  # some capitals have longer small forms: "İ"
         lower = "".join(small if len(small := char.lower()) == 1 else char for char in text)
+    offsets: list[int] | None = None
+    if _HIDDEN.search(lower):
+        offsets, pieces, end = [], [], 0
+        for match in _HIDDEN.finditer(lower):
+            offsets += range(end, match.start())
+            pieces.append(lower[end : match.start()])
+            end = match.end()
+        offsets += range(end, len(lower))
+        lower = "".join([*pieces, lower[end:]])
     return [
-        (word, match.start(), match.end())
+        (word, start, end)
         for match in _word.finditer(lower)
         if len(word := _plain(match[0])) <= LONGEST
+        for start, end in [match.span() if offsets is None else _seen(match.span(), offsets)]
     ]
+
+
+def _seen(span: tuple[int, int], offsets: list[int]) -> tuple[int, int]:
+    """Where a span lies in the text with what is hidden: OFFSETS are those of what is left."""
+    return offsets[span[0]], offsets[span[1] - 1] + 1
 
 
 def _plain(text: str) -> str:
     for char, plain in _TYPOGRAPHIC:
         if char in text:
             text = text.replace(char, plain)
-    return text
+    return _HIDDEN.sub("", text)
 
 
 def _short(found: list[str]) -> list[str]:

@@ -173,6 +173,19 @@ def test_an_index_of_another_version_is_built_again(tmp_path: pathlib.Path) -> N
     assert "another patchlore" in notes[0]
 
 
+def test_an_index_cut_by_other_rules_is_built_again(tmp_path: pathlib.Path) -> None:
+    """An index whose words were cut otherwise is replaced, with a word about it."""
+    fill_archive(tmp_path, letters())
+    update_index(tmp_path)
+    connection = sqlite3.connect(database_path(tmp_path))
+    connection.execute("UPDATE state SET value = 1 WHERE name = 'words'")
+    connection.commit()
+    connection.close()
+    notes: list[str] = []
+    assert update_index(tmp_path, notice=notes.append) == len(letters())
+    assert "other rules" in notes[0]
+
+
 def test_the_engine_can_be_changed(tmp_path: pathlib.Path) -> None:
     """Another engine builds the index anew and answers the same; later runs keep it."""
     fill_archive(tmp_path, letters())

@@ -29,6 +29,8 @@ from patchlore.index.words import (
         ("Žofie’s café", ["žofie's", "café"]),
         ("__x86_64 100%", ["__x86_64", "100"]),
         ("a/b_c.h", ["a", "b_c", "h"]),
+        ("patch larch crypto", ["patch", "larch", "crypto"]),
+        ("zzz a1.2,3 don't", ["zzz", "a1.2,3", "don't"]),
     ],
 )
 def test_text_is_cut_as_xapian_cuts_it(text: str, expected: list[str]) -> None:
@@ -39,6 +41,34 @@ def test_text_is_cut_as_xapian_cuts_it(text: str, expected: list[str]) -> None:
 def test_data_is_no_word() -> None:
     """A run of more than 64 characters is left out."""
     assert words("short " + "x" * 65) == ["short"]
+
+
+def test_long_chains_cost_no_more_than_their_length() -> None:
+    """Data of many pieces is cut in linear time and little of it is a word."""
+    assert len(words("1." * 500_000)) <= 1
+    assert len(words("a'" * 500_000 + "é")) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\x1b[31mRED\x1b[0m lamp", ["red", "lamp"]),
+        ("\x1b[31mRÉD\x1b[0m", ["réd"]),
+        ("\x9b1mbold\x9bm é", ["bold", "é"]),
+        ("\x1b]0;title\x07shown", ["shown"]),
+        ("pat\u200bch \u202ewidget\u202c a\u2060b", ["patch", "widget", "ab"]),
+    ],
+)
+def test_what_is_not_seen_hides_no_word(text: str, expected: list[str]) -> None:
+    """Escape sequences, signs without a width and of direction are cut before words are."""
+    assert words(text) == words_with_breaks(text) == expected
+    assert [word for word, _, _ in word_spans(text)] == expected
+
+
+def test_spans_reach_over_what_is_hidden() -> None:
+    """A word with a sign without a width inside is marked from its start to its end."""
+    text = "a \x1b[1mpat\u200bch\x1b[m b"
+    assert [text[start:end] for _, start, end in word_spans(text)] == ["a", "pat\u200bch", "b"]
 
 
 def test_ends_of_lines_break_phrases() -> None:
