@@ -146,7 +146,7 @@ class Stream:
             yield from self._mails(window, packed=bool(layers))
         elif self.depth == MAX_DEPTH:
             text = f"{self.path}: it is an archive more than {MAX_DEPTH} archives deep."
-            yield Problem(self.path, 0, text)
+            yield Problem(self.path, 0, text, "no-mail")
         else:
             file = self.seekable if not layers else None
             yield from read_archive(kind, _Rest(window), file, self.path, self.budget, self._member)
