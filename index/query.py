@@ -92,6 +92,10 @@ class Not(Struct, frozen=True):
     item: Node
 
 
+#: Characters of a query, and parentheses within parentheses.
+MAX_LENGTH = 50_000
+MAX_DEPTH = 50
+
 Node = Text | Exact | Span | Lines | All | Either | Not
 Leaf = Text | Exact | Span | Lines
 
@@ -107,6 +111,9 @@ def parse_query(text: str, is_trailer: Callable[[str], bool] = lambda name: Fals
     text = text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
     if not text.strip():
         raise QueryError(text, 0, 1, "Nothing is asked for.", "Give words or a prefix.")
+    if len(text) > MAX_LENGTH:
+        reason = f"The query has {len(text):,} characters, more than {MAX_LENGTH:,}."
+        raise QueryError(text[:60], 59, 60, reason, "Ask for less at a time.")
     tree = _parser().parse(text)
     return _Builder(text, is_trailer).build(tree)
 
@@ -160,18 +167,26 @@ class _Tidy:
 
 
 def _pair_parentheses(tokens: list[Token]) -> None:
-    """Mark with "?" the parentheses that do not bracket a part of the query: "foo->bar()"."""
-    open_: list[tuple[int, bool]] = []
+    """Mark with "?" the parentheses that do not bracket a part of the query: "foo->bar()".
+
+    Nor do those that are nested deeper than anybody asks.
+    """
+    open_: list[tuple[int, bool, int]] = []
+    solid = 0  # tokens so far that stay
     for index, token in enumerate(tokens):
         if token.type == "_LPAR":
-            open_.append((index, _may_open(tokens, index)))
+            brackets = len(open_) < MAX_DEPTH and _may_open(tokens, index)
+            open_.append((index, brackets, solid))
         elif token.type == "_RPAR":
-            start, brackets = open_.pop() if open_ else (index, False)
-            held = tokens[start + 1 : index]
-            if not brackets or all(inner.type.endswith("?") for inner in held):
+            start, brackets, before = open_.pop() if open_ else (index, False, solid)
+            if not brackets or solid == before:
                 tokens[start] = _unmark(tokens[start])
                 tokens[index] = _unmark(tokens[index])
-    for index, _ in open_:
+            else:
+                solid += 2
+        else:
+            solid += 1
+    for index, *_ in open_:
         tokens[index] = _unmark(tokens[index])
 
 

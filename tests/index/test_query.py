@@ -214,3 +214,16 @@ def test_mistake_in_an_expression_is_pointed_at() -> None:
     with pytest.raises(QueryError) as caught:
         parse_query("s:a dfb:/foo(/")
     assert str(caught.value).endswith("\n  s:a dfb:/foo(/\n              ^")
+
+
+@pytest.mark.parametrize("piece", ["(", "(a ", "-(a ", "s:(a OR "])
+def test_parentheses_of_any_depth(piece: str) -> None:
+    """Deeper than anybody asks they are no brackets; the tree's depth has a bound."""
+    assert parse_query(piece * 5000 + "b" + ")" * 5000) is not None
+
+
+def test_query_of_megabytes() -> None:
+    """It is refused, and the answer does not repeat it."""
+    with pytest.raises(QueryError, match="1,000,000 characters") as caught:
+        parse_query("dim " * 250_000)
+    assert len(str(caught.value)) < 500
