@@ -259,7 +259,7 @@ def _read_tag(words: list[str], tags: SubjectTags, found: Subject) -> None:
     stables: list[str] = []
     developments: list[str] = []
     prefixes: list[str] = []
-    for word in words:
+    for word in _with_ranges(words):
         match = _PATCH_WORD.match(word)
         if match and _is_patch_word(word):
             found.is_patchset = found.is_patchset or (match[1] or "").lower() == "set"
@@ -273,6 +273,21 @@ def _read_tag(words: list[str], tags: SubjectTags, found: Subject) -> None:
     trees = stables or developments
     if trees and tags.target_tree is None:
         tags.target_tree = trees[0] if len(trees) == 1 else trees
+
+
+def _with_ranges(words: list[str]) -> list[str]:
+    """WORDS with ``5.4 to 4.14`` (each tree from the one to the other) as one: ``5.4-4.14``."""
+    joined: list[str] = []
+    for word in words:
+        if (
+            len(joined) > 1
+            and joined[-1].lower() in ("to", "through", "-")
+            and _RANGE.fullmatch(f"{joined[-2]}-{word}")
+        ):
+            joined[-2:] = [f"{joined[-2]}-{word}"]
+        else:
+            joined.append(word)
+    return joined
 
 
 def _read_word(

@@ -296,3 +296,21 @@ def test_never_raises_on_pieces_of_tags(pieces: list[str]) -> None:
     subject = "".join(pieces)
     found = read_subject(subject)
     assert len(found.clean) <= len(subject)
+
+
+@pytest.mark.parametrize("words", ["5.4 to 4.14", "4.14 to 5.4", "5.4-4.14", "v4.14.y - v5.4.y"])
+def test_a_range_of_trees_in_words(words: str) -> None:
+    """Each tree from the one to the other, not these two alone."""
+    tags = read_subject(f"[PATCH {words}] lamp: dim").tags
+    assert tags is not None
+    assert tags.target_tree == "5.4.y"
+    assert tags.target_range == {"newest": "5.4.y", "oldest": "4.14.y"}
+
+
+@pytest.mark.parametrize("words", ["5.4 4.14", "5.4, 4.14", "for 5.4 and 4.14"])
+def test_two_trees_are_no_range(words: str) -> None:
+    """They are named one by one."""
+    tags = read_subject(f"[PATCH {words}] lamp: dim").tags
+    assert tags is not None
+    assert tags.target_tree == ["5.4.y", "4.14.y"]
+    assert tags.target_range is None
