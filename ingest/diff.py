@@ -156,7 +156,9 @@ def _read_git(scan: Scan, index: int) -> int:
     header = scan.lines[index]
     after = index + 1
     wrapped = False
-    if not scan.at(after).startswith(_EXTENDED):
+    # Cut by hand to what matters: "diff --git …", then at once "@@ -30,6 +30,12 @@".
+    headless = HUNK_HEADER.match(scan.at(after)) is not None
+    if not headless and not scan.at(after).startswith(_EXTENDED):
         # A mailer wrapped the line: "diff --git a/x b/some-" / "long-name.c" / "index …".
         if not (len(header) > 50 and scan.at(after + 1).startswith(_EXTENDED)):
             return index
@@ -208,6 +210,8 @@ def _read_git(scan: Scan, index: int) -> int:
             change.path = header
     if wrapped:
         scan.blame(patch, "wrapped-line", index)
+    if headless:
+        scan.blame(patch, "no-file-names", index)
     untouched = change.status == "modified" and end == after and not change.binary
     if untouched and change.old_mode and change.new_mode:
         change.status = "mode_change"
@@ -253,6 +257,8 @@ def _read_git_content(
 ) -> tuple[int, tuple[str, str] | None]:
     """Hunks or binary data below git's header: the line after, and the ---/+++ names."""
     line = scan.at(index)
+    if line.startswith("@@ -"):
+        return read_hunks(scan, patch, index), None
     if line.startswith("--- ") and scan.at(index + 1).startswith("+++ "):
         names = file_name(line)[0], file_name(scan.lines[index + 1])[0]
         scan.mark(index, index + 2, DIFF)

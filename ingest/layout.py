@@ -18,7 +18,7 @@ from patchlore.ingest.diff import scan_diffs
 from patchlore.ingest.diff_hunks import FilePatch
 from patchlore.ingest.errors import Defect
 from patchlore.ingest.message import Person
-from patchlore.ingest.quotes import mark_foreign, mark_quotes
+from patchlore.ingest.quotes import mark_cut_out, mark_foreign, mark_quotes
 from patchlore.ingest.tails import mark_tails
 from patchlore.ingest.text import (
     CUT,
@@ -66,6 +66,7 @@ class Layout(Struct, kw_only=True):
     subject: str | None = None
     date: str | None = None
     author_at: int = -1
+    date_at: int = -1
     #: "5.10" of "5.10-stable review patch".
     review_tree: str | None = None
 
@@ -79,6 +80,8 @@ def read_layout(text: Text, patches: list[FilePatch] | None = None) -> Layout:
     if patches is None:
         mark_quotes(text)
         mark_foreign(text)
+        if "</cut>" in text.body:
+            mark_cut_out(text)
         patches, defects = scan_diffs(text)
     layout = Layout(patches=patches, defects=defects)
     first_diff = patches[0].start if patches else -1
@@ -203,6 +206,7 @@ def _read_git_show(text: Text, layout: Layout, index: int) -> int:
             layout.author_at = after
         elif line.startswith("Date: "):
             layout.date = line[6:].strip()
+            layout.date_at = after
         text.kinds[after] = HEADER
         after += 1
     layout.indent = 4
@@ -312,7 +316,7 @@ def _take_header(layout: Layout, name: str, value: str, index: int, flat: bool) 
     elif name == "subject":
         layout.subject = " ".join(value.split())
     else:
-        layout.date = value
+        layout.date, layout.date_at = value, index
     return True
 
 

@@ -44,12 +44,16 @@ _BASE64 = re.compile(rb"[A-Za-z0-9+/]+={0,2}")
 _GENERATOR_ERRORS = (
     email.errors.MessageError, UnicodeError, ValueError, LookupError, TypeError, AttributeError
 )  # fmt: skip
+#: The defect of a patch with a blank line below each line.
+DOUBLE_SPACED = "double-spaced"
 _IDENTITY = frozenset({"", "7bit", "8bit", "binary"})
 
 
 def read_mail(raw: Raw) -> Mail:
     """Decode a mail as sent; never raises, whatever the bytes are."""
     data = raw.data
+    if b"\n" not in data and b"\r" in data:  # the line ends of old Macs
+        data = data.replace(b"\r", b"\n")
     first_line = data.find(b"\n")
     if first_line > 0 and data[first_line - 1] == 13:  # CRLF: the transport's line ends
         data = data.replace(b"\r\n", b"\n")
@@ -186,7 +190,23 @@ def _text_part(octets: bytes, charset: str | None, content_type: str, mail: Mail
     text, used, defect = decode(octets, charset)
     if defect and octets:
         mail.defects.append(Defect(defect, text=(charset or "")[:40]))
+    if "\n\n" in text and ("\n\nindex " in text or "\n\n@@ -" in text):
+        single = single_spaced(text)
+        if single is not None:
+            mail.defects.append(Defect(DOUBLE_SPACED))
+            return TextPart(text=single, content_type=content_type)
     return TextPart(text=text, data=octets, charset=used, content_type=content_type)
+
+
+def single_spaced(text: str) -> str | None:
+    """TEXT without every second line where all of those are blank; None elsewhere.
+
+    Outlook sends a blank line below each line of a patch.
+    """
+    lines = text.rstrip("\n").split("\n")
+    if len(lines) < 10 or any(line.strip() for line in lines[1::2]):
+        return None
+    return "\n".join(lines[::2]) + "\n"
 
 
 def unflow(text: str, delete_space: bool) -> str:

@@ -19,7 +19,7 @@ from patchlore.ingest.flat import text_of_flat
 from patchlore.ingest.layout import Layout, read_layout
 from patchlore.ingest.mail import Mail, TextPart
 from patchlore.ingest.message import FileChange, Message, Page, Patchwork, Person
-from patchlore.ingest.mime import LONG_LINE, TEXT_CUT, cut_long_text, read_mail
+from patchlore.ingest.mime import DOUBLE_SPACED, LONG_LINE, TEXT_CUT, cut_long_text, read_mail
 from patchlore.ingest.patch_id import stable_patch_id
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.links import PAGE_FORMATS, link_key, page_key
@@ -247,7 +247,9 @@ def _commit_message(text: Text, layout: Layout) -> str:
 
 def _judge_patch(message: Message, text: Text, layout: Layout) -> None:
     """Is the patch whole, may it be applied, and which patch id has it?"""
-    damaged = any(patch.damaged for patch in layout.patches)
+    damaged = any(patch.damaged for patch in layout.patches) or any(
+        defect.code == DOUBLE_SPACED for defect in message.defects
+    )
     if damaged and not message.flattened:
         message.malformed = True
     masked = message.source.fidelity == "masked" and any(
@@ -299,7 +301,10 @@ def _classify(message: Message, subject: Subject) -> None:
     tags = message.subject_tags
     has_cover_tag = tags is not None and (tags.index == 0 or subject.is_patchset)
     own_diff = message.is_patch
-    message.is_cover_letter = has_cover_tag and not own_diff and not subject.is_reply
+    # Part 0 of N is a cover even where it shows what changed since the last revision.
+    message.is_cover_letter = has_cover_tag and not subject.is_reply
+    if message.is_cover_letter:
+        message.applicable = False
     if subject.is_reply:
         message.is_reply = True
     elif message.in_reply_to is not None:

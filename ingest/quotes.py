@@ -13,6 +13,8 @@ _ORIGINAL = re.compile(
     r"|Mensaje original|Messaggio originale|邮件原件|原始邮件) ?-{2,}",
     re.I,
 )
+#: linaro's bisecting robot shows the culprit as git show does, between these.
+_CUT_OPEN, _CUT_CLOSE = "<cut>", "</cut>"
 _SENT = re.compile(r"[> ]*(?:\*?Sent:|\*?Gesendet:|Envoyé\s?:|发送时间[:：])", re.I)
 
 
@@ -55,6 +57,18 @@ def mark_foreign(text: Text) -> None:
             if text.kinds[index] == PROSE and _is_foreign_from(text, start, index):
                 text.kinds[index:end] = bytes([FOREIGN]) * (end - index)
                 break
+
+
+def mark_cut_out(text: Text) -> None:
+    """What a robot shows between ``<cut>`` marks is somebody else's commit."""
+    lines = text.lines
+    start = -1
+    for index, line in enumerate(lines):
+        if start < 0:
+            start = index if line.strip() == _CUT_OPEN else -1
+        elif line.strip() == _CUT_CLOSE:
+            text.kinds[start : index + 1] = bytes([FOREIGN]) * (index + 1 - start)
+            start = -1
 
 
 def _is_foreign_from(text: Text, start: int, index: int) -> bool:

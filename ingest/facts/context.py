@@ -101,10 +101,11 @@ class Context:
         """
         line = self.text.lines[index] if index >= 0 else ""
         said = line if text is None or (index >= 0 and text not in line) else text
-        start = line.find(said) if index >= 0 else -1
-        span = self.text.span(index, start, start + len(said)) if start >= 0 else None
-        if span is None:
-            span = self.text.span(index)
+        said = said.strip()
+        span = None
+        if index >= 0:
+            start = max(line.find(said), 0)
+            span = self.text.span(index, start, start + len(said))
         self.message.evidence.append(
             Evidence(
                 fact=fact,
@@ -112,7 +113,7 @@ class Context:
                 line=self.text.line_number(index),
                 span=span,
                 rule=rule,
-                text=said.strip()[:500],
+                text=said[:500],
                 confidence=confidence,
             )
         )

@@ -18,8 +18,29 @@ _MAIL = {"message-id": "message_id", "subject": "subject", "from": "from", "date
 
 
 def find(context: Context) -> None:
-    """Fill ``dep3`` of a patch that is no mail, ``recovered_headers`` of a mail without its own."""
-    message = context.message
+    """Fill ``dep3`` of a patch that is no mail, ``recovered_headers`` of a mail without its own.
+
+    Notes where in-body headers stand, whose values the layout found.
+    """
+    message, layout = context.message, context.layout
+    if layout.author is not None and message.author is layout.author:
+        author = layout.author
+        said = author.email or author.email_masked or author.name or ""
+        context.note("author", said, layout.author_at, "in-body-from")
+    if layout.date_at >= 0 and message.author_date_iso:
+        context.note("author_date_iso", message.author_date_iso, layout.date_at, "in-body-date")
+    if message.own_commit:
+        where = layout.carried_at if layout.carried_commit == message.own_commit else -1
+        context.note(
+            "own_commit",
+            message.own_commit,
+            where,
+            "format-patch",
+            text=None if where >= 0 else message.own_commit,
+        )
+    if message.patchwork_id is not None:
+        number = str(message.patchwork_id)
+        context.note("patchwork_id", number, -1, "x-patchwork-id", text=number)
     if message.source.format == "patch":
         fields = _fields(context)
         if any(name in fields for name in ("description", "origin", "forwarded", "last-update")):

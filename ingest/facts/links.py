@@ -109,8 +109,9 @@ def _find_other_urls(context: Context, tagged: set[str]) -> None:
     ids: dict[str, int] = {}
     for index, line in context.own_lines:
         for url in urls_in(line):
-            if url not in tagged:
+            if url not in tagged and url not in urls:
                 urls[url] = None
+                context.note("urls", url, index, "url", text=url)
             mid = message_id_of(url)
             if mid is not None and mid not in ids:
                 ids[mid] = index

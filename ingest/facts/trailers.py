@@ -35,6 +35,7 @@ def find(context: Context) -> None:
     if message.is_patch:
         for index, key, value in tag_lines(context, context.message_lines):
             message.trailers.append(Trailer(key=key, value=value))
+            context.note("trailers", f"{key}: {value}", index, "tag")
             if key.lower() in ("reported-by", "reported-and-tested-by"):
                 message.reported_by.append(value)
                 context.note("reported_by", value, index, "tag")
@@ -86,5 +87,7 @@ def is_tag(key: str, value: str, *, flat: bool = False) -> bool:
         return re.search(r"[0-9a-f]{6}|://|#\d|CVE-", value) is not None
     if lowered in _WORD_KEYS:
         return True
+    if lowered.startswith(("content-", "mime-")):
+        return False  # a MIME part's head that stands in the text
     # Other keys with a hyphen and a capital ("Tested-on: …", "Link-v1: …").
     return "-" in key and key[:1].isupper() and len(key) <= 40
