@@ -263,6 +263,11 @@ def queries() -> list[bytes]:
     return [text.encode() for text in _QUERIES]
 
 
+def regexes() -> list[bytes]:
+    """Expressions of queries."""
+    return [text.encode() for text in (r"a|b*", r"lamp_(dim|off)\(", r"[^a-z\d]{2,3}?$", r"^\s+.x")]
+
+
 def ranges() -> list[bytes]:
     """Spans of time and of sizes."""
     return [text.encode() for text in _RANGES]

@@ -18,6 +18,7 @@ from fuzz import seeds
 from patchlore.index import dates as query_dates
 from patchlore.index.errors import QueryError
 from patchlore.index.query import leaves, parse_query
+from patchlore.index.regexes import RegexError, parse_regex
 from patchlore.ingest.addresses import parse_addresses
 from patchlore.ingest.charset import decode
 from patchlore.ingest.dates import effective_date, parse_date, received_date, timestamp
@@ -37,6 +38,7 @@ from patchlore.ingest.sources.mbox import split_cut_mbox, split_mbox
 from patchlore.ingest.sources.window import Window
 from patchlore.ingest.subject import read_subject
 from patchlore.ingest.text import text_of
+from patchlore.kb import dates
 from patchlore.kb.versions import (
     intervals,
     parse_interval,
@@ -234,6 +236,12 @@ def _query(data: bytes) -> None:
             assert leaf.place.start <= leaf.place.end
 
 
+def _regex(data: bytes) -> None:
+    """An expression of a query between slashes."""
+    with suppress(RegexError):
+        parse_regex(_text(data), bool(data[:1] > b"\x7f"))
+
+
 def _ranges(data: bytes) -> None:
     text = _text(data)
     with suppress(ValueError):
@@ -286,6 +294,7 @@ TARGETS: dict[str, Target] = {
     "detect": Target(run=_detect, seeds=seeds.files, size=4096),
     "unpack": Target(run=_unpack, seeds=seeds.packed),
     "query": Target(run=_query, seeds=seeds.queries, size=256),
+    "query-regex": Target(run=_regex, seeds=seeds.regexes, size=128),
     "query-ranges": Target(run=_ranges, seeds=seeds.ranges, size=64),
     "versions": Target(run=_versions, seeds=seeds.notes, size=256),
 }
@@ -298,4 +307,4 @@ def _pages() -> Iterator[tuple[str, Target]]:
 
 TARGETS |= dict(_pages())
 # A process for each execution would be all that is timed.
-vars(query_dates)["_git_date"] = _no_git
+vars(dates)["_git_date"] = _no_git
