@@ -32,10 +32,9 @@ _ROWS = 200
 def find(context: Context) -> None:
     """Fill ``bug`` of a mail that Bugzilla sent: its number, its state then, what changed."""
     message = context.message
-    if message.bug is not None or context.mail.get("x-bugzilla-type") is None:
-        return
-    subject = _SUBJECT.search((message.subject or "")[:1000])
-    if subject is None:
+    title = message.subject or ""
+    subject = _SUBJECT.search(title[:1000]) if "[" in title else None
+    if subject is None or message.bug or context.mail.get("x-bugzilla-type") is None:
         return
     from patchlore.ingest.sources.bugzilla import TRACKERS
 

@@ -32,7 +32,8 @@ def find(context: Context) -> None:
     if message.source.format == "cve-dyad":
         _read_dyad(context)
         return
-    subject = _SUBJECT.match(message.subject or "")
+    title = message.subject or ""
+    subject = _SUBJECT.match(title) if "CVE-" in title else None
     if subject is None or not _is_announcement(context, subject[1] is not None):
         return
     record = CveRecord(id=subject[2], title=subject[3] or None, rejected=subject[1] is not None)

@@ -24,6 +24,8 @@ _FORMS = {"git-commit": "git-commit", "alt-commit": "alt-commit"}
 def find(context: Context) -> None:
     """Add what such fields say to upstream commits, bugs and CVEs; ``mainline_tag``."""
     for name, value in context.mail.headers:
+        if name[:1] not in "AaGgPpRr":
+            continue
         lowered = name.lower()
         if lowered in _FORMS:
             _commit(context, _FORMS[lowered], name, value)

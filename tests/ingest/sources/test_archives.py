@@ -268,7 +268,7 @@ def test_a_series_in_an_archive_names_what_is_missing(tmp_path: Path) -> None:
     assert problem.text.startswith(f"{name}!q/queue-6.6/series lists lost.patch")
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(st.integers(0, 4000), st.binary(max_size=40), st.sampled_from(["tar", "zip", "stored"]))
 def test_no_damage_breaks_the_reader(at: int, damage: bytes, kind: str) -> None:
     """Whatever bytes are changed, mails and problems come out."""
