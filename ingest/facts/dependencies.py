@@ -14,6 +14,7 @@ _LINE = re.compile(
     r"|depends-on|based-on)[ \t]*:[ \t]*(\S.{0,300})",
     re.I,
 )
+_SIGNS = ("base-commit", "prerequisite-", "change-id", "depends-on", "based-on")
 _HEADERS = {
     "x-stable-base": "stable-base",
     "x-for-patch-id": "for-patch-id",
@@ -31,15 +32,9 @@ def find(context: Context) -> None:
         if stated:
             message.dependencies.append(Dependency(kind=kind, value=stated))
             context.note("dependencies", f"{kind} {stated}", -1, header, text=stated)
-    lower = context.lower
-    if not any(
-        word in lower
-        for word in ("base-commit", "prerequisite-", "change-id", "depends-on", "based-on")
-    ):
-        return
     kinds = context.text.kinds
-    for index, line in enumerate(context.text.lines):
-        if line[:1].lower() not in "bpcd" or kinds[index] in (QUOTED, FOREIGN):
+    for index, line in context.lines_with(*_SIGNS):
+        if kinds[index] in (QUOTED, FOREIGN):
             continue
         match = _LINE.match(line)
         if match is None:
