@@ -147,7 +147,7 @@ def test_a_container_changes_no_fact(name: str, tmp_path: Path, expected: list[F
 #: What a page has no header for, or shows otherwise (an attachment is a link).
 NOT_SHOWN = frozenset(
     "received_timestamp references in_reply_to lists page attachments body format_flowed "
-    "line_kinds nested".split()
+    "line_kinds nested evidence rejected".split()
 )
 #: Ids in links of archives, which the mask destroys: what is left of one names nothing.
 MASKED_IDS = frozenset(["mentioned_message_ids", "link_message_ids"])
@@ -169,11 +169,18 @@ def masked(value: Any) -> Any:
     return value
 
 
-def without_ids(value: Any) -> Any:
-    """VALUE, without the evidence of what a mask destroys."""
-    if not isinstance(value, list):
-        return value
-    return [e for e in value if not isinstance(e, dict) or e.get("fact") not in MASKED_IDS]
+def placed(made: Facts) -> list[Any]:
+    """The evidence of what no mask destroys, counted from the first line that is not empty."""
+    body = made["body"]
+    above = len(body) - len(body.lstrip("\n"))
+    found = []
+    for each in made["evidence"] + made["rejected"]:
+        if each["fact"] in MASKED_IDS:
+            continue
+        span = each.get("span")
+        line = each["line"] - above if each["line"] else 0
+        found.append({**each, "line": line, "span": span and [place - above for place in span]})
+    return found
 
 
 def compare(shown: Facts, sent: Facts) -> None:
@@ -186,7 +193,8 @@ def compare(shown: Facts, sent: Facts) -> None:
         if name in MASKED_IDS:
             assert not any("..." in (each or "") for each in shown[name])
             continue
-        assert masked(without_ids(shown[name])) == masked(without_ids(sent[name])), name
+        assert masked(shown[name]) == masked(sent[name]), name
+    assert masked(placed(shown)) == masked(placed(sent))
     if not sent["format_flowed"]:  # pages don't join the lines of such a mail
         assert masked(shown["body"]).strip() == masked(sent["body"]).strip()
 
