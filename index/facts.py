@@ -23,7 +23,8 @@ _RELATIONS = {
     "dep": ("stable-dep-of", "prerequisite"),
 }
 
-_IS = {
+#: The conditions on the table ``message`` that the values of ``is:`` stand for.
+KINDS_OF_MAIL = {
     "patch": "is_patch",
     "cover": "is_cover",
     "reply": "is_reply",
@@ -88,7 +89,7 @@ class Facts(Tables):
             "stable": lambda value, _: self._tree(value),
             "cve": lambda value, _: self._cve(value),
             "syzbot": lambda value, _: self.bugs(f"syzbot:{value}"),
-            "is": lambda value, _: self.where(_IS[value]),
+            "is": lambda value, _: self.where(KINDS_OF_MAIL[value]),
             "event": lambda value, _: self.where(_EVENT[value]),
             "status": lambda value, _: self.backports(value),
             "v": lambda value, _: self._version(value),

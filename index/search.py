@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
-
-from msgspec import Struct
 
 from patchlore.index.document import decode_searched
 from patchlore.index.errors import DamagedIndex, QueryError
 from patchlore.index.facets import FacetCounter
-from patchlore.index.facts import Facts
+from patchlore.index.facts import KINDS_OF_MAIL, Facts
 from patchlore.index.hits import Hit, Hits, Results
+from patchlore.index.leaves import (
+    BUG_PREFIXES,
+    Answered,
+    all_leaves,
+    bug_of,
+    cost,
+    is_exact,
+    is_in_body,
+    is_text,
+    needs_index,
+    negated_value,
+    span_condition,
+)
 from patchlore.index.people import People
 from patchlore.index.query import (
     All,
@@ -37,10 +50,11 @@ if TYPE_CHECKING:
 
 Sort = Literal["date", "rank"]
 
-_COLUMN = {"d": "timestamp", "dt": "timestamp", "rt": "coalesce(received, timestamp)", "z": "size"}
-
 #: Up to this many candidates are checked one by one instead of fetching a whole span.
 _FEW = 2000
+
+#: How much more a patch counts than another mail.
+_PATCH_FACTOR = 1.25
 
 #: Seconds that the regular expressions of one query may take.
 REGEX_SECONDS = 4.0
@@ -91,10 +105,10 @@ class Searcher:
         """
         tree = self._parse(query)
         ids = self._evaluate(tree)
-        scores = self._scores(tree, ids) if sort == "rank" else None
-        shown = self._reader.sort(ids, scores, limit)
+        scores = self._scores(tree, ids, limit) if sort == "rank" else None
+        shown = self._reader.sort(ids if scores is None else scores, scores, limit)
         hits = self._reader.rows(shown, scores)
-        asks_words = any(_needs_index(leaf) for leaf in _all_leaves(tree))
+        asks_words = any(needs_index(leaf) for leaf in all_leaves(tree))
         if snippets:
             self._add_snippets(tree, hits)
         return Results(
@@ -143,7 +157,7 @@ class Searcher:
 
     def _leaf(self, leaf: Leaf) -> set[int] | None:
         if isinstance(leaf, Span):
-            return self._facts.where(*_span_condition(leaf))
+            return self._facts.where(*span_condition(leaf))
         if isinstance(leaf, Lines):
             return self._lines(leaf)
         if isinstance(leaf, Exact):
@@ -152,7 +166,7 @@ class Searcher:
             except FactError as error:
                 raise self._error(leaf, error) from None
         assert isinstance(leaf, Text)
-        if not _is_text(leaf):
+        if not is_text(leaf):
             assert leaf.prefix is not None
             return self._people.find(leaf.prefix.name, leaf.text, leaf.quoted)
         text = self._open_text()
@@ -191,34 +205,41 @@ class Searcher:
     def _all(self, items: Iterable[Node]) -> set[int] | None:
         """What all of ITEMS match, the cheap and the selective first."""
         rest = self._joined(list(items))
-        wanted, unwanted, spans = [], [], []
-        for item in sorted(rest, key=_cost):
+        wanted, unwanted, lines = [], [], []
+        conditions: list[tuple[str, list[object]]] = []
+        for item in sorted(rest, key=cost):
             if isinstance(item, Not):
                 unwanted.append(item.item)
+            elif isinstance(item, Lines):
+                lines.append(item)
             elif isinstance(item, Span):
-                spans.append(item)
+                conditions.append(span_condition(item))
+            elif isinstance(item, Exact) and item.prefix.name == "is":
+                conditions.append((KINDS_OF_MAIL[item.value], []))
             else:
                 wanted.append(item)
         found: set[int] | None = None
         for item in wanted:
-            if isinstance(item, _Found):
+            if isinstance(item, Answered):
                 messages: set[int] | None = item.messages
-            elif isinstance(item, Lines):
-                messages = self._lines(item, found)
             else:
                 messages = self._find(item)
             if messages is not None:
                 found = messages if found is None else found & messages
                 if not found:
                     return found
-        for span in spans:
-            condition, parameters = _span_condition(span)
+        for condition, parameters in conditions:
             if found is None:
                 found = self._facts.where(condition, parameters)
             elif len(found) <= _FEW:
                 found = self._facts.within(condition, parameters, found)
             else:
                 found = found & self._facts.where(condition, parameters)
+        for expression in lines:
+            if found is not None and not found:
+                return found
+            messages = self._lines(expression, found)
+            found = messages if found is None else found & messages
         for item in unwanted:
             if found is not None and not found:
                 return found
@@ -227,26 +248,34 @@ class Searcher:
                 found = (self._facts.all() if found is None else found) - messages
         return found
 
-    def _joined(self, items: list[Node]) -> list[Node | _Found]:
+    def _joined(self, items: list[Node]) -> list[Node | Answered]:
         """Answer what belongs together: "pr:83356 -where:quoted", "status:queued stable:5.10"."""
-        rest: list[Node | _Found] = []
+        rest: list[Node | Answered] = []
         names = {item.prefix.name for item in items if isinstance(item, Exact)}
-        bugs, states = names.intersection(_BUGS), "status" in names
-        wanted = [item.value for item in items if _is(item, "where") and isinstance(item, Exact)]
-        besides = [_negated(item) for item in items if _is(item, "where") and isinstance(item, Not)]
-        trees = [item.value for item in items if isinstance(item, Exact) and _is(item, "stable")]
+        bugs, states = names.intersection(BUG_PREFIXES), "status" in names
+        wanted = [
+            item.value for item in items if is_exact(item, "where") and isinstance(item, Exact)
+        ]
+        besides = [
+            negated_value(item)
+            for item in items
+            if is_exact(item, "where") and isinstance(item, Not)
+        ]
+        trees = [
+            item.value for item in items if isinstance(item, Exact) and is_exact(item, "stable")
+        ]
         for item in items:
-            if (bugs and _is(item, "where")) or (states and _is(item, "stable")):
-                if isinstance(item, Not) and _is(item, "stable"):
+            if (bugs and is_exact(item, "where")) or (states and is_exact(item, "stable")):
+                if isinstance(item, Not) and is_exact(item, "stable"):
                     rest.append(item)
                 continue
-            if isinstance(item, Exact) and item.prefix.name in _BUGS:
+            if isinstance(item, Exact) and item.prefix.name in BUG_PREFIXES:
                 try:
-                    rest.append(_Found(self._facts.bugs(_bug(item), wanted, besides)))
+                    rest.append(Answered(self._facts.bugs(bug_of(item), wanted, besides)))
                 except FactError as error:
                     raise self._error(item, error) from None
             elif isinstance(item, Exact) and item.prefix.name == "status":
-                rest.append(_Found(self._facts.backports(item.value, trees)))
+                rest.append(Answered(self._facts.backports(item.value, trees)))
             else:
                 rest.append(item)
         return rest
@@ -287,24 +316,31 @@ class Searcher:
 
     # -- order and what is shown -----------------------------------------------------------------
 
-    def _scores(self, tree: Node, ids: Collection[int]) -> dict[int, float]:
-        """Relevance: words by where they stand, bugs by strength, patches before replies."""
+    def _scores(self, tree: Node, ids: Collection[int], limit: int) -> dict[int, float]:
+        """Relevance: words by where they stand, bugs by strength, patches before replies.
+
+        With LIMIT only of those that can be among so many of the best.
+        """
         scores: dict[int, float] = {}
         asked = [
             (leaf.prefix.name if leaf.prefix else None, leaf.text, leaf.quoted)
             for leaf in leaves(tree)
-            if isinstance(leaf, Text) and _is_text(leaf)
+            if isinstance(leaf, Text) and is_text(leaf)
         ]
         text = self._open_text() if asked else None
         if text is not None:
             scores = text.rank(asked, ids)
         for leaf in leaves(tree):
-            if isinstance(leaf, Exact) and leaf.prefix.name in _BUGS:
-                for message, strength in self._facts.strengths(_bug(leaf)).items():
+            if isinstance(leaf, Exact) and leaf.prefix.name in BUG_PREFIXES:
+                for message, strength in self._facts.strengths(bug_of(leaf)).items():
                     scores[message] = scores.get(message, 0.0) + 10.0 * (5 - strength)
+        if limit and len(ids) > _FEW:
+            least = heapq.nlargest(limit, map(scores.get, ids, itertools.repeat(0.0)))[-1]
+            least /= _PATCH_FACTOR
+            ids = [message for message in ids if scores.get(message, 0.0) >= least]
         patches = self._facts.within("is_patch", (), ids)
         return {
-            message: scores.get(message, 0.0) * (1.25 if message in patches else 1.0)
+            message: scores.get(message, 0.0) * (_PATCH_FACTOR if message in patches else 1.0)
             for message in ids
         }
 
@@ -314,7 +350,7 @@ class Searcher:
             if not isinstance(leaf, Text):
                 continue
             meant: tuple[str, str] | None = None
-            if not _is_text(leaf):
+            if not is_text(leaf):
                 meant = self._people.suggest(leaf.text)
             elif (text := self._open_text()) is not None:
                 meant = text.suggest(leaf.prefix.name if leaf.prefix else None, leaf.text)
@@ -327,7 +363,7 @@ class Searcher:
         return None
 
     def _add_snippets(self, tree: Node, hits: Sequence[Hit]) -> None:
-        asked = [leaf for leaf in leaves(tree) if isinstance(leaf, Text) and _is_text(leaf)]
+        asked = [leaf for leaf in leaves(tree) if isinstance(leaf, Text) and is_text(leaf)]
         lines = [leaf for leaf in leaves(tree) if isinstance(leaf, Lines)]
         text = self._open_text() if (asked or lines) and hits else None
         if text is None:
@@ -338,83 +374,10 @@ class Searcher:
         ]
         words: set[str] = set()
         for leaf in asked:
-            if _is_in_body(leaf):
+            if is_in_body(leaf):
                 words |= text.words_meant(leaf.text, leaf.quoted)
         for hit in hits:
             searched = decode_searched(self._archive.content(hit.message).facts)
             hit.snippet = make_snippet(searched, words, hit.subject or "")
             for finder in finders if hit.snippet is None else ():
                 hit.snippet = hit.snippet or find_snippet(searched, *finder)
-
-
-class _Found(Struct):
-    """Part of a query that is answered already."""
-
-    messages: set[int]
-
-
-_BUGS = ("pr", "bug", "syzbot")
-
-
-def _bug(leaf: Exact) -> str:
-    tracker = {"pr": "gcc:", "bug": "", "syzbot": "syzbot:"}[leaf.prefix.name]
-    return tracker + leaf.value.strip()
-
-
-def _is(node: Node, name: str) -> bool:
-    """Whether a node is the exact prefix NAME, or its negation."""
-    if isinstance(node, Not):
-        node = node.item
-    return isinstance(node, Exact) and node.prefix.name == name
-
-
-def _negated(node: Not) -> str:
-    assert isinstance(node.item, Exact)
-    return node.item.value
-
-
-def _is_text(leaf: Text) -> bool:
-    """Whether words of the text are asked for, not of people's names."""
-    return leaf.prefix is None or leaf.prefix.kind == "text"
-
-
-def _needs_index(leaf: Leaf) -> bool:
-    return isinstance(leaf, Lines) or (isinstance(leaf, Text) and _is_text(leaf))
-
-
-def _is_in_body(leaf: Text) -> bool:
-    return leaf.prefix is None or leaf.prefix.name != "s"
-
-
-def _all_leaves(node: Node) -> Iterator[Leaf]:
-    """The leaves of a tree, negated ones too."""
-    if isinstance(node, (All, Either)):
-        for item in node.items:
-            yield from _all_leaves(item)
-    elif isinstance(node, Not):
-        yield from _all_leaves(node.item)
-    else:
-        yield node
-
-
-def _cost(node: Node | _Found) -> int:
-    if isinstance(node, (_Found, Exact)):
-        return 0
-    if isinstance(node, Text):
-        return 2 if _is_text(node) else 1
-    if isinstance(node, Lines):
-        return 4
-    return 3
-
-
-def _span_condition(span: Span) -> tuple[str, list[object]]:
-    column = _COLUMN[span.prefix.name]
-    conditions: list[str] = []
-    parameters: list[object] = []
-    if span.low is not None:
-        conditions.append(f"{column} >= ?")
-        parameters.append(span.low)
-    if span.high is not None:
-        conditions.append(f"{column} <= ?")
-        parameters.append(span.high)
-    return " AND ".join(conditions), parameters

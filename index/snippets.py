@@ -27,7 +27,7 @@ from patchlore.ingest.message import (
 WIDTH = 160
 
 #: So many lines with one of the words are weighed; a later one is hardly better.
-_ENOUGH = 40
+_ENOUGH = 12
 
 #: Characters of a body that are put in lower case at once.
 _PIECE = 16_384
