@@ -12,7 +12,17 @@ from typing import Any
 from patchlore import __version__
 
 #: Modules of patchlore.commands, in the order in which --help tells their commands.
-MODULES = ("ingest", "parse", "search", "dossiers", "cves_files_people", "messages", "backports", "archive")
+MODULES = (
+    "ingest",
+    "parse",
+    "search",
+    "dossiers",
+    "cves_files_people",
+    "messages",
+    "series",
+    "backports",
+    "archive",
+)
 
 _EPILOG = """\
 examples:

@@ -17,7 +17,7 @@ from patchlore.cli import main, make_parser
 from patchlore.ingest.detect import format_names
 from tests.cli.conftest import BACKPORT, UPSTREAM, Run
 
-COMMANDS = "ingest parse pr prs commit show thread explain backports export stats check".split()
+COMMANDS = "ingest parse pr prs commit show thread explain series backports export stats check".split()
 
 
 def test_pr_tells_the_patch_before_the_reply(run: Run) -> None:

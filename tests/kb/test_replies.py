@@ -78,7 +78,10 @@ def test_a_word_to_the_cover_queues_all_patches(tmp_path: pathlib.Path) -> None:
         "cover@example.org", subject="[PATCH 5.10 0/2] x", subject_tags=tags("5.10.y"),
         is_cover_letter=True,
     )  # fmt: skip
-    below: dict[str, Any] = {"in_reply_to": "cover@example.org", "references": ["cover@example.org"]}
+    below: dict[str, Any] = {
+        "in_reply_to": "cover@example.org",
+        "references": ["cover@example.org"],
+    }
     word = reply_of(GREG, **below)
     patches = [posting(1, **below), posting(2, OTHER, **below, subject="[PATCH 5.10] tock")]
     assert [row.state for row in rows(tmp_path, "5.10", cover, *patches, word)] == ["queued"] * 2
