@@ -29,6 +29,7 @@ from patchlore.ingest.sources.index_pages import looks_like_index, split_index
 from patchlore.ingest.sources.items import Part, Problem
 from patchlore.ingest.sources.mail_file import (
     looks_like_cut_mbox,
+    looks_like_headless_mbox,
     looks_like_mail,
     looks_like_mbox,
     start_of_mail,
@@ -221,6 +222,7 @@ FORMATS: tuple[Format, ...] = (
         fidelity=masked_or_rewritten,
         read=read_page_text,
     ),
+    Format(name="mbox", looks_like=looks_like_headless_mbox, split=split_mbox),
     Format(name="rfc822", looks_like=looks_like_mail, fidelity=mail_or_patch, start=start_of_mail),
     Format(name="mbox", looks_like=looks_like_cut_mbox, split=split_cut_mbox),
     Format(name="patch", looks_like=looks_like_patch),

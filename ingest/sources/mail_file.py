@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from patchlore.ingest.sources.mbox import (
     is_git_patch_line,
@@ -80,15 +81,30 @@ def looks_like_mail(head: bytes) -> bool:
 
 def looks_like_cut_mbox(head: bytes) -> bool:
     """Whether HEAD has a separator and a mail's header further on, so its own start is lost."""
+    return any(names & {b"date", b"message-id", b"subject"} for names in _mails_behind(head))
+
+
+def looks_like_headless_mbox(head: bytes) -> bool:
+    """Whether HEAD is a mail with further whole mails behind separators: only the first lacks one.
+
+    A mail may quote another's first lines; one that has a date and an id, too,
+    below a separator and a blank line stands in a mailbox.
+    """
+    whole = {b"date", b"message-id", b"subject"}
+    return looks_like_mail(head) and any(whole <= names for names in _mails_behind(head))
+
+
+def _mails_behind(head: bytes) -> Iterator[set[bytes]]:
+    """The names of the headers of each mail with a From: behind a separator in HEAD."""
     at = head.find(b"\nFrom ")
     while at >= 0:
         line = line_at(head, at + 1)
-        if is_separator_line(line) and not is_git_patch_line(line):
+        above = head[max(at - 1, 0) : at]
+        if above in (b"\n", b"\r", b"") and is_separator_line(line) and not is_git_patch_line(line):
             names = set(header_names(head, at + 1 + len(line)))
-            if b"from" in names and names & {b"date", b"message-id", b"subject"}:
-                return True
+            if b"from" in names:
+                yield names
         at = head.find(b"\nFrom ", at + 1)
-    return False
 
 
 def looks_like_mbox(head: bytes) -> bool:
