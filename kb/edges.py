@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
 
-from patchlore.kb.edges_likeness import likeness_edges
+from patchlore.kb.edges_likeness import likeness_edges, paths_of, titles_alike
 from patchlore.kb.edges_notices import store_notices
 from patchlore.kb.interning import Names
 from patchlore.kb.merge import PersonKey, senders_agree
@@ -135,6 +135,7 @@ def update_edges(archive: Archive, *, rules: Collection[str] = RULES) -> EdgeSum
             return summary
         summary.notices = _read_notices(archive, mark)
         _note_changes(archive, mark, identified)
+        _note_titles(archive)
         _forget_changed(archive)
         edges: dict[tuple[int, str, str], Edge] = {}
         # Without commits and notices no rule has anything to say.
@@ -145,7 +146,12 @@ def update_edges(archive: Archive, *, rules: Collection[str] = RULES) -> EdgeSum
             _apply_notices(archive, edges)
         _write(archive, edges.values())
         if "diff" in rules and archive.value("SELECT 1 FROM git_commit LIMIT 1"):
-            _write(archive, likeness_edges(archive))
+            archive.execute(
+                "DELETE FROM edge WHERE rule = 'diff' AND message IN"
+                " (SELECT message FROM edge WHERE rule <> 'diff' AND confidence <= ?)",
+                (HIGH,),
+            )
+            _write(archive, list(likeness_edges(archive)))
         for name, value in (
             ("edges_revision", newest),
             ("edges_commit", archive.value("SELECT coalesce(max(id), 0) FROM git_commit")),
@@ -211,6 +217,18 @@ def _note_changes(archive: Archive, mark: int, identified: int) -> None:
         )
 
 
+def _note_titles(archive: Archive) -> None:
+    """Count the mails with the title of a changed commit as changed.
+
+    Which of several commits of one title is meant is judged among all of them.
+    """
+    archive.execute(
+        "INSERT OR IGNORE INTO changed_message SELECT m.id FROM changed_commit AS x"
+        " CROSS JOIN git_commit AS c ON c.id = x.id"
+        f" CROSS JOIN message AS m ON m.title_hash = c.title_hash WHERE {IS_POSTED}"
+    )
+
+
 def _forget_changed(archive: Archive) -> None:
     """Delete the edges of mails that changed: all rules judge them anew."""
     for column in ("message", "witness"):
@@ -218,6 +236,9 @@ def _forget_changed(archive: Archive) -> None:
             f"DELETE FROM edge WHERE {column} IN (SELECT id FROM message WHERE revision > ?)",
             (_mark(archive, "edges_revision"),),
         )
+    archive.execute(
+        "DELETE FROM edge WHERE message IN (SELECT id FROM changed_message) AND rule <> 'notice'"
+    )
     archive.execute(
         "DELETE FROM edge WHERE sha IN"
         " (SELECT sha FROM git_commit WHERE id IN (SELECT id FROM told_commit))"
@@ -283,7 +304,7 @@ def _apply_pair_rules(
                 sure = CERTAIN if pair.same_title else HIGH if pair.same_author else MEDIUM
                 found.append(("patch-id", sure))
             if pair.same_date and pair.same_author and "author-date" in rules:
-                found.append(("author-date", CERTAIN if pair.same_title else MEDIUM))
+                found.append(("author-date", _judge_date(archive, pair)))
             if pair.same_title and pair.same_author and "title" in rules:
                 by_title.setdefault(pair.message, []).append(pair)
         for rule, confidence in found:
@@ -295,6 +316,25 @@ def _apply_pair_rules(
             edges[pair.message, pair.sha, "title"] = (
                 pair.message, pair.sha, "title", confidence, None, None, None,
             )  # fmt: skip
+
+
+def _judge_date(archive: Archive, pair: Pair) -> int:
+    """How sure an author date is: scripts send all of a series in one second.
+
+    So title or files must have something in common, too.
+    """
+    if pair.same_title:
+        return CERTAIN
+    mail, commit, notice = archive.execute(
+        "SELECT coalesce(m.commit_subject, m.clean_subject), c.subject, c.message"
+        " FROM message AS m, git_commit AS c WHERE m.id = ? AND c.id = ?",
+        (pair.message, pair.commit),
+    ).fetchone()
+    if pair.same_patch or titles_alike(mail, commit) >= 0.3:
+        return MEDIUM
+    if notice is not None and paths_of(archive, pair.message) & paths_of(archive, notice):
+        return MEDIUM
+    return LOW
 
 
 def _judge_titles(candidates: list[Pair]) -> list[tuple[Pair, int]]:

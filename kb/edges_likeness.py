@@ -31,7 +31,7 @@ _CLOSE = 600
 _CANDIDATE = "SELECT c.id, c.sha, c.subject, c.message, c.author_time FROM "
 _BY_AUTHOR = _CANDIDATE + (
     "author_commit AS a JOIN git_commit AS c ON c.id = a.git_commit WHERE a.author = ?"
-    " AND a.commit_time BETWEEN ? AND ? AND (? OR a.is_changed)"
+    " AND a.commit_time BETWEEN ? AND ?"
 )
 #: A maintainer who posts somebody's patch again, or who commits his own under another's name.
 _IS_UPSTREAM = (
@@ -60,12 +60,13 @@ def likeness_edges(archive: Archive) -> Iterator[tuple[int, str, str, int, None,
     """Yield the edges by likeness of mails that no other rule gives a commit, best one each.
 
     Compared are commits by the same author within a year after the mail that
-    touch one of its files or have a title like its own: those of changed mails
-    with all commits, those of other mails with changed commits.  (changed_message
-    and changed_commit are the temporary tables of kb/edges.py.)
+    touch one of its files or have a title like its own.  Compared are changed mails
+    and those of authors of changed commits (changed_message and changed_commit are
+    the temporary tables of kb/edges.py); their earlier edges are deleted.
     """
     diffs = _Diffs(archive)
     for message, title, candidates in _candidates(archive):
+        archive.execute("DELETE FROM edge WHERE message = ? AND rule = 'diff'", (message,))
         scored: list[tuple[float, str]] = []
         own: Changes | None = None
         for candidate in candidates[:_MOST]:
@@ -138,17 +139,18 @@ def _candidates(
     _make_author_table(archive)
     rows = archive.execute(
         "SELECT m.id, coalesce(m.commit_subject, m.clean_subject), m.timestamp, w.author,"
-        " EXISTS (SELECT 1 FROM changed_message AS x WHERE x.id = m.id), m.title_hash"
+        " m.title_hash"
         f" FROM message AS m LEFT JOIN same_author AS w ON w.person = m.author WHERE {IS_POSTED}"
         " AND m.primary_upstream IS NULL AND m.timestamp IS NOT NULL"
-        " AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.message = m.id AND edge.confidence < 2)"
+        " AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.message = m.id AND edge.rule <> 'diff'"
+        " AND edge.confidence < 2)"
         " AND (m.id IN (SELECT id FROM changed_message) OR EXISTS"
         " (SELECT 1 FROM author_commit AS a WHERE a.author = w.author AND a.is_changed))"
     ).fetchall()
-    for message, title, sent, author, is_changed, hash_ in rows:
+    for message, title, sent, author, hash_ in rows:
         found: dict[int, Candidate] = {}
         for sql, keys in (
-            (_BY_AUTHOR, (author, sent - _BEFORE, sent + _AFTER, is_changed)),
+            (_BY_AUTHOR, (author, sent - _BEFORE, sent + _AFTER)),
             (_BY_TITLE, (hash_, sent - _BEFORE, sent + _AFTER)),
             (_BY_DATE, (sent,)),
         ):
@@ -156,11 +158,11 @@ def _candidates(
                 found.setdefault(row[0], Candidate(*row))
         if not found:
             continue
-        paths = _paths(archive, message)
+        paths = paths_of(archive, message)
         near: list[tuple[float, Candidate]] = []
         for candidate in found.values():
             score = titles_alike(title, candidate.subject)
-            other = set() if candidate.mail is None else _paths(archive, candidate.mail)
+            other = set() if candidate.mail is None else paths_of(archive, candidate.mail)
             shared = len(paths & other) / (len(paths | other) or 1)
             if shared or score >= 0.5 or candidate.time == sent:
                 close = abs((candidate.time or 0) - sent) <= _CLOSE
@@ -189,7 +191,8 @@ def _make_author_table(archive: Archive) -> None:
     archive.execute("CREATE INDEX temp.author_commit_author ON author_commit (author, commit_time)")
 
 
-def _paths(archive: Archive, message: int) -> set[int]:
+def paths_of(archive: Archive, message: int) -> set[int]:
+    """Return the files (row ids of table path) that a mail's own diff touches."""
     rows = archive.execute("SELECT path FROM file WHERE message = ? AND kind = 'own'", (message,))
     return {path for (path,) in rows}
 

@@ -61,5 +61,5 @@ class Repository:
         self.git("tag", "-a", "-m", name, name)
 
     def diff(self, sha: str) -> str:
-        """The diff of a commit, as git format-patch has it."""
-        return self.git("format-patch", "--stdout", "--no-stat", "-1", sha).partition("\n---\n")[2]
+        """The diff of a commit."""
+        return self.git("show", "--format=", sha) + "\n"

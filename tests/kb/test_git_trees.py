@@ -224,9 +224,8 @@ def test_in_steps_or_at_once_gives_the_same(
                 repository.git("branch", "linux-1.3.y")
             fill(steps, repository)
         fill(once, repository)
-        found = places(steps)
-        assert found == [(sha, role, name) for sha, role, name in found]
-        assert sorted(map(str, found)) == sorted(map(str, places(once)))
+        assert len(places(steps)) == len(set(places(steps))) > 0
+        assert places(steps) == places(once)
 
 
 def test_a_rewritten_branch_keeps_no_place(
