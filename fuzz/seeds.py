@@ -26,6 +26,7 @@ HEADERS = (
     b"Date: Thu, 8 Jun 2023 09:06:05 +0200\n"
     b"Message-ID: <lamp-1@example.org>\n"
 )
+SENDERS = (b"Nora Finch", b"kernel test robot", b"syzbot")
 SUBJECTS = (
     "[PATCH 5.10.y v2 1/2] lamp: dim",
     "Re: [PATCH] lamp: dim",
@@ -157,9 +158,9 @@ def mails() -> list[bytes]:
 
 
 def bodies() -> list[bytes]:
-    """A byte that picks a subject, then a body."""
-    made = [bytes([n % len(SUBJECTS)]) + body.encode() for n, body in enumerate(_BODIES)]
-    return made + [bytes([n]) + _BODIES[n % len(_BODIES)].encode() for n in range(len(SUBJECTS))]
+    """A byte that picks a subject and a sender, then a body."""
+    picks = range(len(SUBJECTS) * len(SENDERS))
+    return [bytes([pick]) + _BODIES[pick % len(_BODIES)].encode() for pick in picks]
 
 
 def patches() -> list[bytes]:

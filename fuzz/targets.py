@@ -96,10 +96,12 @@ def _any_format(data: bytes) -> None:
 
 
 def _facts(data: bytes) -> None:
-    """A body below headers that are right: the first byte picks the subject."""
+    """A body below headers that are right: the first byte picks the subject and the sender."""
     if data:
-        subject = seeds.SUBJECTS[data[0] % len(seeds.SUBJECTS)]
-        _look(seeds.HEADERS + b"Subject: " + subject.encode() + b"\n\n" + data[1:], "rfc822")
+        sender, subject = divmod(data[0], len(seeds.SUBJECTS))
+        head = seeds.HEADERS.replace(b"Nora Finch", seeds.SENDERS[sender % len(seeds.SENDERS)])
+        subject_line = b"Subject: " + seeds.SUBJECTS[subject].encode() + b"\n\n"
+        _look(head + subject_line + data[1:], "rfc822")
 
 
 def _header_block(data: bytes) -> None:
