@@ -274,6 +274,7 @@ def run_thread(args: argparse.Namespace) -> int:
                 "depth": node.depth,
                 "message_id": node.text if node.message is None else node.message.message_id,
                 "seen": node.message is not None,
+                "rule": node.rule,
                 "message": node.message,
             }
             for node in nodes
@@ -291,10 +292,12 @@ def run_thread(args: argparse.Namespace) -> int:
         brief = node.message
         mark = "*" if brief.id in asked else " "
         head = f"{mark}{indent}{day(brief.timestamp)} {printable(brief.sender) or '(no sender)'}: "
+        weak = {None: "", "page": ", by the archive's page", "subject": ", by its subject"}
+        how = weak.get(node.rule, "")
         print_lines(
             [
                 shorten(head + (printable(brief.subject) or "(no subject)"), width),
-                style.proof(f" {indent}  {brief.kind} <{printable(brief.key)}>"),
+                style.proof(f" {indent}  {brief.kind}{how} <{printable(brief.key)}>"),
             ]
         )
     return 0

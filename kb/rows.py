@@ -34,6 +34,7 @@ _COLUMNS = {
     "gcc_commit": "name, message",
     "dependency": "message, position, kind, value",
     "attachment": "message, position, filename, content_type, size, href, is_patch",
+    "page": "message, url, prev, next",
     "defect": "message, position, code, line, text",
 }
 
@@ -89,6 +90,8 @@ def fact_rows(
     rows["target_tree"].extend((tree, message, kind) for tree, kind in shaped.trees)
     if shaped.tree_range is not None:
         rows["tree_range"].append((message, *shaped.tree_range))
+    if shaped.page is not None:
+        rows["page"].append((message, *shaped.page))
     if shaped.taken is not None:
         rows["taken"].append((message, *shaped.taken))
     rows["shortlog"].extend((title, message, line) for title, line in shaped.shortlog)

@@ -411,6 +411,18 @@ CREATE TABLE attachment (
     PRIMARY KEY (message, position)
 ) STRICT, WITHOUT ROWID;
 
+-- The page of a web archive that a message came from, and those before and
+-- behind it in the thread, as keys (patchlore.ingest.sources.links): they say
+-- what is a thread where mails have no References.
+CREATE TABLE page (
+    message INTEGER PRIMARY KEY REFERENCES message (id),
+    url     TEXT NOT NULL,
+    prev    TEXT,
+    next    TEXT
+) STRICT;
+CREATE INDEX page_url ON page (url);
+CREATE INDEX page_prev ON page (prev) WHERE prev IS NOT NULL;
+
 -- What was wrong with a mail and was got over.
 CREATE TABLE defect (
     message  INTEGER NOT NULL REFERENCES message (id),

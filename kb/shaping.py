@@ -53,6 +53,8 @@ class Shaped(Struct, kw_only=True):
     dependencies: list[Row]
     attachments: list[Row]
     defects: list[Row]
+    #: url, thread_prev, thread_next
+    page: Row | None
 
 
 #: The columns of `message` that `Shaped.head` fills.
@@ -151,6 +153,11 @@ def shape(message: Message) -> Shaped:
             (n, item.filename, item.content_type, item.size, item.href, item.is_patch)
             for n, item in enumerate(message.attachments)
         ],
+        page=(
+            (message.page.url, message.page.thread_prev, message.page.thread_next)
+            if message.page is not None
+            else None
+        ),
         defects=[
             (position, item.code, item.line, item.text[:MAX_TEXT])
             for position, item in enumerate(message.defects)

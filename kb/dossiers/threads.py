@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from patchlore.kb.reading import Brief, briefs, find_thread
 from patchlore.kb.store import Archive
+from patchlore.kb.threading import WeakLink, connected
 
 
 class Node(Struct, kw_only=True):
@@ -19,6 +20,8 @@ class Node(Struct, kw_only=True):
     text: str
     message: Brief | None
     depth: int
+    #: What put it below the node above where no header does: page, subject.
+    rule: str | None = None
 
 
 def thread_nodes(archive: Archive, name: str) -> list[Node]:
@@ -26,24 +29,29 @@ def thread_nodes(archive: Archive, name: str) -> list[Node]:
 
     Replies stand below what they answer, in order of their dates.  A placeholder
     is kept where more than one mail, or a mail at the top, hangs on it.  Loops of
-    references are broken at the mail that would close them.  Raises NotFoundError.
+    references are broken at the mail that would close them.  What has no
+    references hangs where its archive's page puts it, and as a last resort, marked
+    so, below the mail whose subject it repeats.  Raises NotFoundError.
     """
-    thread = find_thread(archive, name)
-    texts: dict[int, str] = dict(
-        archive.execute("SELECT id, text FROM mid WHERE thread = ?", (thread,)).fetchall()
-    )
+    threads, weak = connected(archive, find_thread(archive, name))
+    texts: dict[int, str] = {}
     ids: dict[int, list[int]] = {}
     answered: dict[int, int | None] = {}
-    for id_, mid, parent in archive.execute(
-        "SELECT m.id, m.mid, m.in_reply_to FROM mid JOIN message AS m ON m.mid = mid.id"
-        " WHERE mid.thread = ? ORDER BY m.id",
-        (thread,),
-    ):
-        ids.setdefault(mid, []).append(id_)
-        answered.setdefault(mid, parent)
-    parents = _parents(archive, ids, answered, texts)
+    for thread in threads:
+        texts.update(
+            archive.execute("SELECT id, text FROM mid WHERE thread = ?", (thread,)).fetchall()
+        )
+        for id_, mid, parent in archive.execute(
+            "SELECT m.id, m.mid, m.in_reply_to FROM mid JOIN message AS m ON m.mid = mid.id"
+            " WHERE mid.thread = ? ORDER BY m.id",
+            (thread,),
+        ):
+            ids.setdefault(mid, []).append(id_)
+            answered.setdefault(mid, parent)
+    parents = _parents(archive, ids, answered, texts, weak)
     shown = briefs(archive, (id_ for every in ids.values() for id_ in every))
-    return list(_walk(parents, ids, shown, texts))
+    rules = {link.child: link.rule for link in weak if parents.get(link.child) == link.parent}
+    return list(_walk(parents, ids, shown, texts, rules))
 
 
 def _parents(
@@ -51,8 +59,9 @@ def _parents(
     ids: dict[int, list[int]],
     answered: dict[int, int | None],
     texts: dict[int, str],
+    weak: list[WeakLink],
 ) -> dict[int, int]:
-    """Return the parent of each mid: In-Reply-To, else the nearest of References."""
+    """Return the parent of each mid: In-Reply-To, the nearest of References, else a weak link."""
     parents: dict[int, int] = {}
 
     tops: dict[int, int] = {}  # what hangs below what, with shortened ways to the top
@@ -87,6 +96,8 @@ def _parents(
         for ancestor, child in itertools.pairwise(chain):
             if child not in ids:
                 hang(child, ancestor)
+    for link in weak:
+        hang(link.child, link.parent)
     return parents
 
 
@@ -95,6 +106,7 @@ def _walk(
     ids: dict[int, list[int]],
     shown: dict[int, Brief],
     texts: dict[int, str],
+    rules: dict[int, str],
 ) -> Iterator[Node]:
     children: dict[int, list[int]] = {}
     for child, parent in parents.items():
@@ -117,7 +129,13 @@ def _walk(
         below = sorted(children.get(mid, ()), key=key, reverse=True)
         if mid in ids:
             for id_ in ids[mid]:
-                yield Node(mid=mid, text=texts[mid], message=shown[id_], depth=depth)
+                yield Node(
+                    mid=mid,
+                    text=texts[mid],
+                    message=shown[id_],
+                    depth=depth,
+                    rule=rules.get(mid),
+                )
         elif len(below) == 1 and depth > 0:
             stack.append((below[0], depth))
             continue
