@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from patchlore.commands.common import (
     Style,
@@ -92,7 +92,7 @@ def run_cve(args: argparse.Namespace) -> int:
     with open_archive(args) as archive:
         dossier = cve_dossier(archive, name if name.startswith("CVE-") else f"CVE-{name}")
     if args.json:
-        print_json(dossier)
+        print_json(cve_object(dossier))
     else:
         print_lines(cve_lines(dossier))
     return 0
@@ -122,6 +122,19 @@ def run_person(args: argparse.Namespace) -> int:
     else:
         print_lines(person_lines(dossier))
     return 0
+
+
+def cve_object(dossier: CveDossier) -> dict[str, Any]:
+    """Return the dossier of a CVE as it is printed in JSON."""
+    import msgspec
+
+    from patchlore.kb.export.jsonl import event_object
+
+    value: dict[str, Any] = msgspec.to_builtins(dossier)
+    for commit, printed in zip(dossier.commits, value["commits"], strict=True):
+        for state, tree in zip(commit.trees, printed["trees"], strict=True):
+            tree["events"] = [event_object(event) for event in state.events]
+    return value
 
 
 def cve_lines(dossier: CveDossier) -> Iterator[str]:

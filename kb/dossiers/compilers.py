@@ -180,7 +180,7 @@ def _old_compilers(message: Message, minimum: Minimum) -> Iterator[OldCompiler]:
         proof.value: proof for proof in reversed(message.evidence) if proof.fact == "compilers"
     }
     for compiler in message.compilers:
-        if compiler.where in ("quoted", "diff-context") or compiler.version is None:
+        if compiler.where in ("quoted", "diff-context", "diff-removed") or compiler.version is None:
             continue
         name = compiler.name.replace("llvm", "clang")
         if name == minimum.name and minimum.is_above(_version(compiler.version)):

@@ -1,4 +1,4 @@
-"""Values with how many messages have them: parts of several dossiers."""
+"""Values with how many messages have them, and lists of messages: parts of several dossiers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from patchlore.kb.reading import Brief, briefs
 from patchlore.kb.store import Archive
 
 
@@ -24,6 +25,13 @@ def name_counts(archive: Archive, sql: str, parameters: Sequence[object]) -> lis
         for name, number in archive.execute(sql, parameters)
         if name
     ]
+
+
+def in_order(archive: Archive, ids: Iterable[int]) -> list[Brief]:
+    """Return the messages with these row ids, in the order given."""
+    wanted = list(ids)
+    shown = briefs(archive, wanted)
+    return [shown[id_] for id_ in wanted if id_ in shown]
 
 
 def json_list(values: Iterable[object]) -> str:

@@ -158,6 +158,12 @@ class _Commits:
     def add(self, role: str, sha: str, reason: str, subject: str | None = None) -> None:
         written = spellings(self._archive, sha) if len(sha) >= MIN_HEX else []
         whole = longest([sha, *written]) or sha
+        for known, other in self._found:
+            if known == role and (other.startswith(whole) or whole.startswith(other)):
+                commit = self._found.pop((role, other))
+                commit.sha = whole = longest([other, whole]) or whole
+                self._found[role, whole] = commit
+                break
         commit = self._found.setdefault(
             (role, whole),
             CveCommit(sha=whole, role=role, subject=subject, reasons=[], trees=[]),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from patchlore.kb.dossiers.counts import NameCount, json_list, name_counts
+from patchlore.kb.dossiers.counts import NameCount, in_order, json_list, name_counts
 from patchlore.kb.errors import NotFoundError
 from patchlore.kb.reading import Brief, briefs
 from patchlore.kb.store import Archive
@@ -121,9 +121,7 @@ def file_dossier(archive: Archive, path: str, limit: int = 20) -> FileDossier:
         renames=_renames(archive, asked, limit),
         commits=_commits(archive, found, limit),
         fixes=_fixes(archive, found, limit),
-        latest=list(
-            briefs(archive, (id_ for id_, _ in newest[: limit if limit > 0 else None])).values()
-        ),
+        latest=in_order(archive, (id_ for id_, _ in newest[: limit if limit > 0 else None])),
     )
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from patchlore.kb.dossiers.counts import NameCount, json_list, name_counts
+from patchlore.kb.dossiers.counts import NameCount, in_order, json_list, name_counts
 from patchlore.kb.errors import NotFoundError
-from patchlore.kb.reading import Brief, briefs
+from patchlore.kb.reading import Brief
 from patchlore.kb.store import Archive
 
 _FOUND = "(SELECT value FROM json_each(?))"
@@ -231,7 +231,7 @@ def _newest(archive: Archive, ids: Iterable[int], limit: int) -> list[Brief]:
         f"SELECT id FROM message WHERE id IN {_FOUND} ORDER BY timestamp DESC, id DESC LIMIT ?",
         (json_list(ids), limit),
     )
-    return list(briefs(archive, (id_ for (id_,) in rows)).values())
+    return in_order(archive, (id_ for (id_,) in rows))
 
 
 def _by_use(archive: Archive, rows: list[_Row], value: Callable[[_Row], str]) -> list[str]:
