@@ -283,6 +283,8 @@ def _patch_id(text: Text, layout: Layout) -> str | None:
 def _quoted_files(text: Text) -> list[str]:
     """Paths of diffs that stand only in quoted text."""
     found: dict[str, None] = {}
+    if QUOTED not in text.kinds or ("+++ " not in text.body and "diff --git " not in text.body):
+        return []
     above = ""
     for kind, line in zip(text.kinds, text.lines, strict=True):
         if kind == QUOTED and ("diff --git " in line or "+++ " in line):

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from functools import cached_property
 
 from patchlore.ingest.layout import Layout
 from patchlore.ingest.mail import Mail
-from patchlore.ingest.message import Confidence, Evidence, Message, Rejected
+from patchlore.ingest.message import (
+    KIND_NOTE,
+    KIND_PROSE,
+    Confidence,
+    Evidence,
+    Message,
+    Rejected,
+)
 from patchlore.ingest.subject import Subject
-from patchlore.ingest.text import NOTE, PROSE, Text
+from patchlore.ingest.text import Text
 
 #: Longer lines are base64 or generated code; no fact is looked for in them.
 MAX_LINE = 2000
 
 Line = tuple[int, str]
+
+_OWN_RUN = re.compile(f"[{KIND_PROSE}{KIND_NOTE}]+".encode())
 
 
 class Context:
@@ -37,14 +47,17 @@ class Context:
     def own_lines(self) -> list[Line]:
         """The author's own prose with its line indices, notes below the cut included."""
         indent = " " * self.layout.indent
-        lines = []
-        for index, kind in enumerate(self.text.kinds):
-            if kind in (PROSE, NOTE):
-                line = self.text.lines[index]
-                if len(line) <= MAX_LINE:
-                    if indent and line.startswith(indent):
-                        line = line[len(indent) :]
-                    lines.append((index, line))
+        text = self.text
+        lines: list[Line] = []
+        for run in _OWN_RUN.finditer(text.kinds):
+            start, end = run.span()
+            lines.extend(
+                (index, line)
+                for index, line in enumerate(text.lines[start:end], start)
+                if len(line) <= MAX_LINE
+            )
+        if indent:
+            return [(index, line.removeprefix(indent)) for index, line in lines]
         return lines
 
     @cached_property
