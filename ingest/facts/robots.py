@@ -40,7 +40,7 @@ _NOTICED = re.compile(
     re.I,
 )
 _CHANGED = re.compile(
-    r"([^\s:|]{1,150})[ \t]+([+-]?\d+(?:\.\d+)?%)[ \t]+(regression|improvement)\b", re.I
+    r"(?<![^\s:|])([^\s:|]{1,150})[ \t]+([+-]?\d+(?:\.\d+)?%)[ \t]+(regression|improvement)\b", re.I
 )
 _NOTICED_NAME = re.compile(r"(?:noticed|found)[ \t]+\"([^\"]{1,200})\"[ \t]+on", re.I)
 _BUILT_WITH = re.compile(r"\(built with ((?:gcc|clang)-\d[\d.]{0,10})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -382,3 +383,14 @@ def test_patch_of_a_robot() -> None:
     message = report(f"Fix it.\n\n---\n{DIFF}", "[PATCH] lamp: fix ifnullfree.cocci warnings")
     assert message.is_patch
     assert message.robot is None
+
+
+@pytest.mark.parametrize(
+    "piece", ["| x%", "| a -1%", "|x%y", ">> a:1:", "noticed a -1% ", "tree: "]
+)
+def test_time_is_linear(piece: str) -> None:
+    """Lines as long as facts are sought in, made of what a report's lines begin with."""
+    line = (piece * 2000)[:1990] + "\n"
+    start = time.process_time()
+    report(line * 400)
+    assert time.process_time() - start < 5
