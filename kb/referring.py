@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from patchlore.ingest.message import (
@@ -22,6 +23,9 @@ MAX_TEXT = 300
 
 #: So much of a long line (a flattened mail is one line) is kept on each side.
 _AROUND = 90
+
+#: So many pieces of evidence with one word in common are compared with a text.
+_MOST_ALIKE = 16
 
 Row = tuple[object, ...]
 
@@ -45,31 +49,73 @@ _PLACE_OF_KIND = {
 }
 
 
+_words = re.compile(r"[^\s,;:()<>\[\]\"']{1,200}").findall
+
+
+class _Index:
+    """The evidence for one fact by value and by word: a mail may name 50,000 bugs."""
+
+    def __init__(self) -> None:
+        self.items: list[Evidence] = []
+        self._values: dict[str, list[Evidence]] | None = None
+        self._with_word: dict[str, list[Evidence]] | None = None
+
+    def all(self, value: str) -> list[Evidence]:
+        """Each evidence with just this value."""
+        if self._values is None:
+            self._values = {}
+            for item in self.items:
+                self._values.setdefault(item.value, []).append(item)
+        return list(self._values.get(value, ()))
+
+    def first(self, value: str) -> Evidence | None:
+        """The first evidence with this value, else with these words in its value or text."""
+        found = self.all(value)
+        if found:
+            return found[0]
+        words = _words(value)
+        if not words:
+            return None
+        if self._with_word is None:
+            self._with_word = {}
+            for item in self.items:
+                for word in dict.fromkeys(_words(f"{item.value} {item.text}".lower())):
+                    others = self._with_word.setdefault(word, [])
+                    if len(others) < _MOST_ALIKE:
+                        others.append(item)
+        for item in self._with_word.get(max(words, key=len), ()):
+            if value in item.value.lower() or value in item.text.lower():
+                return item
+        return None
+
+
 class FoundAt:
     """The evidence of a message by fact, to put the line that proves it into its row."""
 
     def __init__(self, message: Message) -> None:
         """Take a message whose evidence is complete."""
-        self._by_fact: dict[str, list[Evidence]] = {}
+        self._by_fact: dict[str, _Index] = {}
         for item in message.evidence:
-            self._by_fact.setdefault(item.fact, []).append(item)
+            self._by_fact.setdefault(item.fact, _Index()).items.append(item)
         self._message = message
 
     def of(self, value: str, *facts: str) -> Evidence | None:
-        """Return the evidence for ``value`` under the first of ``facts`` that has any."""
+        """Return the evidence for ``value`` under the first of ``facts`` that has any.
+
+        ``value`` is in lower case.  Evidence is for it when it is the value
+        found, else when it stands in the value or the text.
+        """
         for fact in facts:
-            items = self._by_fact.get(fact, ())
-            for item in items:
-                if item.value == value:
-                    return item
-            for item in items:
-                if value in item.value.lower() or value in item.text.lower():
-                    return item
+            index = self._by_fact.get(fact)
+            found = None if index is None else index.first(value)
+            if found is not None:
+                return found
         return None
 
     def all_of(self, value: str, fact: str) -> list[Evidence]:
         """Return each evidence for ``value`` under ``fact``, in order of appearance."""
-        return [item for item in self._by_fact.get(fact, ()) if item.value == value]
+        index = self._by_fact.get(fact)
+        return [] if index is None else index.all(value)
 
     def place(self, item: Evidence) -> str | None:
         """Return the place of a diff or a quotation where the evidence stands."""
@@ -87,10 +133,12 @@ class FoundAt:
             return None
         if item.line == 0 or item.span is None or len(item.text) > MAX_TEXT:
             return item.text[:MAX_TEXT]
+        # No further than a line may be long: one of a megabyte can prove 50,000 facts.
         body = self._message.body
-        start = body.rfind("\n", 0, item.span[0]) + 1
-        end = body.find("\n", item.span[1])
-        end = len(body) if end < 0 else end
+        low, high = max(0, item.span[0] - MAX_TEXT), min(len(body), item.span[1] + MAX_TEXT)
+        start = body.rfind("\n", low, item.span[0]) + 1 or low
+        end = body.find("\n", item.span[1], high)
+        end = high if end < 0 else end
         if end - start > MAX_TEXT:
             start = max(start, item.span[0] - _AROUND)
             end = min(end, item.span[1] + _AROUND // 3)

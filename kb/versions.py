@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -169,9 +170,9 @@ def intervals(ranges: Sequence[tuple[str | None, str | None]]) -> list[Interval 
     ``# 4.4, 4.9`` becomes two ranges with the same text: each is one tree.  The
     newest of a list of bare versions stays bounded too: who lists trees means them.
     """
-    texts = [text for _, text in ranges]
+    texts = Counter(text for _, text in ranges)
     return [
-        parse_interval(range_, in_list=text is not None and texts.count(text) > 1)
+        parse_interval(range_, in_list=text is not None and texts[text] > 1)
         for range_, text in ranges
     ]
 

@@ -141,11 +141,15 @@ def _title(text: str) -> str | None:
     return text.strip("\"'“” ") or None
 
 
+#: A mail with more ranges than these is data: its lines stay apart.
+_MOST_COMPARED = 256
+
+
 def _merge(entries: list[StableNote], entry: StableNote) -> None:
     """Several lines of one range are one entry with all its prerequisites."""
     if entry.range is not None:
-        for known in entries:
+        for known in entries[:_MOST_COMPARED]:
             if known.range == entry.range and (known.prereqs or entry.prereqs):
-                known.prereqs = [*known.prereqs, *entry.prereqs]
+                known.prereqs.extend(entry.prereqs)
                 return
     entries.append(entry)

@@ -375,9 +375,11 @@ def _targets_stable(context: Context) -> bool:
 def _store(context: Context, refs: list[tuple[UpstreamRef, int]]) -> None:
     message = context.message
     seen: set[tuple[str, str | None]] = set()
+    named = set(message.upstream_commits)
     for ref, index in refs:
         confidence = _CONFIDENCE.get(ref.form, "certain")
-        if ref.sha not in message.upstream_commits:
+        if ref.sha not in named:
+            named.add(ref.sha)
             message.upstream_commits.append(ref.sha)
         elif ref.relation == "request":
             index = -2  # the line is noted already, for another tree
