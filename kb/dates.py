@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
@@ -64,7 +65,7 @@ def parse_span(text: str) -> tuple[int, int]:
         return moment, moment
     if not _GIT_WORD.search(text):
         raise ValueError(f"'{text}' is no date.")
-    moment = _git_date(text)
+    moment = _git_date(text, int(time.time()) // 60)
     return moment, moment
 
 
@@ -96,8 +97,12 @@ def _plain_span(match: re.Match[str], text: str) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=64)
-def _git_date(text: str) -> int:
-    """What git's approxidate makes of TEXT, in seconds since 1970."""
+def _git_date(text: str, minute: int) -> int:
+    """What git's approxidate makes of TEXT, in seconds since 1970.
+
+    The answer is remembered for the MINUTE it is asked in: ``2.weeks.ago`` is
+    another moment tomorrow.
+    """
     import os
     import pathlib
     import subprocess

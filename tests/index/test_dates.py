@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from patchlore.index.dates import parse_size_range, parse_time_range
-from patchlore.kb.dates import parse_span
+from patchlore.kb.dates import _git_date, parse_span
 
 DAY = 86400
 NEW_YEAR = 1704067200  # 2024-01-01 00:00:00 UTC
@@ -32,12 +30,24 @@ def test_ranges_hold_both_ends_and_may_be_open() -> None:
     assert parse_time_range("20240101120000..") == (NEW_YEAR + DAY // 2, None)
 
 
-def test_other_dates_are_what_git_understands() -> None:
-    """A text that is no plain date is given to git."""
-    low, high = parse_time_range("2.weeks.ago..")
-    assert low is not None
-    assert abs(low - (time.time() - 14 * DAY)) < 60
-    assert high is None
+def test_other_dates_are_what_git_understands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that is no plain date is given to git, whose clock stands still here."""
+    _git_date.cache_clear()
+    monkeypatch.setenv("GIT_TEST_DATE_NOW", str(NEW_YEAR))
+    assert parse_time_range("2.weeks.ago..") == (NEW_YEAR - 14 * DAY, None)
+    _git_date.cache_clear()
+
+
+def test_a_date_in_words_moves_on_with_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that runs for days does not answer with the date of its first day."""
+    monkeypatch.setattr("time.time", lambda: float(NEW_YEAR))
+    monkeypatch.setenv("GIT_TEST_DATE_NOW", str(NEW_YEAR))
+    _git_date.cache_clear()
+    assert parse_span("3.days.ago")[0] == NEW_YEAR - 3 * DAY
+    monkeypatch.setattr("time.time", lambda: float(NEW_YEAR + DAY))
+    monkeypatch.setenv("GIT_TEST_DATE_NOW", str(NEW_YEAR + DAY))
+    assert parse_span("3.days.ago")[0] == NEW_YEAR - 2 * DAY
+    _git_date.cache_clear()
 
 
 def test_a_day_in_words_is_the_whole_day() -> None:
