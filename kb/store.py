@@ -76,10 +76,7 @@ class Archive:
         if write:
             self._lock = take_lock(self.path)
         elif not database_path(self.path).exists():
-            raise NoArchiveError(
-                f"There is no archive in {self.path}: make one with "
-                f"'patchlore --archive {self.path} ingest SOURCE', or name another with --archive."
-            )
+            raise _no_archive(self.path)
         try:
             self.connection = _connect(database_path(self.path), write=write)
         except BaseException:
@@ -233,7 +230,9 @@ class Archive:
             version = self.connection.execute("PRAGMA user_version").fetchone()[0]
             owner = self.connection.execute("PRAGMA application_id").fetchone()[0]
             tables = self.connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-            if self.writable and version == 0 and owner == 0 and tables == 0:
+            if version == 0 and owner == 0 and tables == 0:
+                if not self.writable:  # the writer that made the file was killed, or is at it
+                    raise _no_archive(self.path)
                 _create(self.connection)
                 return
         except sqlite3.DatabaseError as error:
@@ -265,6 +264,13 @@ class Archive:
             upgrade(self.connection, version, SCHEMA_VERSION)
         except sqlite3.Error as error:
             raise explain_error(error, self.path) from error
+
+
+def _no_archive(path: pathlib.Path) -> NoArchiveError:
+    return NoArchiveError(
+        f"There is no archive in {path}: make one with "
+        f"'patchlore --archive {path} ingest SOURCE', or name another with --archive."
+    )
 
 
 def take_lock(path: pathlib.Path) -> IO[bytes]:

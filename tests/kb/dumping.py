@@ -65,3 +65,69 @@ def facts(archive: Archive) -> list[tuple[Any, ...]]:
         ).fetchall()
         found.append((key, made, archive.raw(id_), copies, lists, threads[thread]))
     return found
+
+
+#: What stands for a row of a table whose ids depend on the order of writing.
+_NAMES = {
+    "mid": "text",
+    "person": "name || '|' || email || '|' || masked",
+    "path": "text",
+    "list": "name",
+    "role": "name",
+    "source": "path || '|' || format || '|' || list",
+    "message": "(SELECT text FROM mid WHERE mid.id = message.mid) || '#' || ordinal",
+    "copy": (
+        "(SELECT path FROM source WHERE source.id = copy.source) || '|' || offset || '|' ||"
+        " hex(sha256)"
+    ),
+}
+
+
+def canonical(archive: Archive) -> dict[str, list[tuple[Any, ...]]]:
+    """Return all rows of all tables with names in the place of ids.
+
+    Two archives of the same mails are equal so, in whatever batches they were filled.
+    """
+    named = {
+        table: dict(archive.execute(f"SELECT id, {expression} FROM {table}").fetchall())
+        for table, expression in _NAMES.items()
+    }
+    named["thread"] = dict(
+        archive.execute("SELECT thread, min(text) FROM mid GROUP BY thread").fetchall()
+    )
+    rows: dict[str, list[tuple[Any, ...]]] = {}
+    for (table,) in archive.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+    ).fetchall():
+        parents = {row[3]: row[2] for row in archive.execute(f"PRAGMA foreign_key_list({table})")}
+        if table == "mid":
+            parents["thread"] = "thread"
+        if table == "message":
+            parents["best_copy"] = "copy"
+        columns = [
+            row[1]
+            for row in archive.execute(f"PRAGMA table_info({table})")
+            if row[1] not in ("id", "revision", "data")
+        ]
+        found = archive.execute(f"SELECT {', '.join(columns) or '1'} FROM {table}").fetchall()
+        rows[table] = sorted(
+            (
+                tuple(
+                    named[parents[column]].get(value, value) if column in parents else value
+                    for column, value in zip(columns, row, strict=True)
+                )
+                if columns
+                else row
+                for row in found
+            ),
+            key=repr,
+        )
+    rows["unpacked"] = sorted(
+        (
+            named["message"][id_],
+            archive.raw(id_),
+            msgspec.json.encode(archive.message(id_)).decode(),
+        )
+        for id_ in named["message"]
+    )
+    return rows
