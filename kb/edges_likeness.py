@@ -13,9 +13,6 @@ from patchlore.kb.errors import GitTreeError
 from patchlore.kb.git_repository import Repository
 from patchlore.kb.store import Archive
 
-#: A changed line: its sign and its text without white space.
-Changes = Counter[str]
-
 _DAY = 86400
 _BEFORE = 3 * _DAY
 _AFTER = 400 * _DAY
@@ -90,20 +87,26 @@ def likeness_edges(archive: Archive) -> Iterator[tuple[int, str, str, int, None,
                 yield message, sha, "diff", sure, None, None, f"likeness {min(score, 1.0):.2f}"
 
 
+class Changes(NamedTuple):
+    """What a diff changes: lines (sign and text without white space), and in which files."""
+
+    lines: Counter[str]
+    files: frozenset[str]
+
+
 def changes_of(message: Message) -> Changes:
-    """Return the lines that a mail's own diff adds and removes."""
-    found: Changes = Counter()
+    """Return what a mail's own diff changes."""
+    found: Counter[str] = Counter()
     for line, kind in zip(message.body.split("\n"), message.line_kinds, strict=False):
         if kind in (KIND_ADDED, KIND_REMOVED):
-            text = "".join(line[1:].split())
-            if len(text) >= _SHORT:
-                found[line[:1] + text] += 1
-    return found
+            _count(found, line)
+    return Changes(found, frozenset(file.path for file in message.files))
 
 
 def changes_of_diff(lines: Iterable[str]) -> Changes:
-    """Return the lines that a diff of git adds and removes."""
-    found: Changes = Counter()
+    """Return what a diff of git changes."""
+    found: Counter[str] = Counter()
+    files: set[str] = set()
     in_hunk = False
     for line in lines:
         if line.startswith("@@"):
@@ -111,16 +114,27 @@ def changes_of_diff(lines: Iterable[str]) -> Changes:
         elif line.startswith("diff "):
             in_hunk = False
         elif in_hunk and line[:1] in ("+", "-"):
-            text = "".join(line[1:].split())
-            if len(text) >= _SHORT:
-                found[line[:1] + text] += 1
-    return found
+            _count(found, line)
+        elif line.startswith(("--- a/", "+++ b/")):
+            files.add(line[6:])
+    return Changes(found, frozenset(files))
+
+
+def _count(found: Counter[str], line: str) -> None:
+    text = "".join(line[1:].split())
+    if len(text) >= _SHORT:
+        found[line[:1] + text] += 1
 
 
 def alike(one: Changes, other: Changes) -> float:
-    """Return how alike two changes are: lines in common by lines in either (Jaccard), 0 to 1."""
-    both = (one & other).total()
-    return both / ((one | other).total() or 1)
+    """Return how alike two changes are: lines in common by lines in either (Jaccard), 0 to 1.
+
+    The same replacement in the files of another subsystem is another patch: 0.
+    """
+    if one.files and other.files and not one.files & other.files:
+        return 0.0
+    both = (one.lines & other.lines).total()
+    return both / ((one.lines | other.lines).total() or 1)
 
 
 def titles_alike(one: str | None, other: str | None) -> float:
@@ -238,4 +252,4 @@ class _Diffs:
                 return changes_of_diff(repository.diff(sha))
             except GitError:
                 continue
-        return Counter()
+        return Changes(Counter(), frozenset())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from patchlore.ingest.message import Applied, Evidence, Message, Person, UpstreamRef
+from patchlore.ingest.message import Applied, Evidence, FileChange, Message, Person, UpstreamRef
 from patchlore.ingest.parse import parse_raw
 from patchlore.ingest.raw import Raw, Source
 from patchlore.kb.edges import update_edges
@@ -474,8 +474,12 @@ def test_likeness_counts_changed_lines() -> None:
     """White space and short lines aside; signs and repeats count."""
     diff = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n-old line\n+new line\n+}\n"
     found = changes_of_diff(diff.split("\n"))
-    assert dict(found) == {"-oldline": 1, "+newline": 1}
+    assert dict(found.lines) == {"-oldline": 1, "+newline": 1}
+    assert found.files == {"a"}
     mail = posted("one@example.org", 1, "@@ -1 +1 @@\n-old  line\n+another line\n")
     assert alike(found, changes_of(mail)) == pytest.approx(1 / 3)
     assert alike(found, found) == 1.0
+    elsewhere = posted("two@example.org", 1, "@@ -1 +1 @@\n-old line\n+new line\n")
+    elsewhere.files = [FileChange(path="b")]
+    assert alike(found, changes_of(elsewhere)) == 0.0
     assert titles_alike("clock: use two", "Clock: use three") == pytest.approx(1 / 2)
