@@ -260,7 +260,7 @@ class Library:
         return check(self._archive)
 
     def export_mbox(self, out: BinaryIO) -> int:
-        """Write every mail as mboxrd and return how many; those known from pages alone are left out."""
+        """Write every mail as mboxrd; return how many. What only pages show is left out."""
         from patchlore.kb.export.mbox import mboxrd_all
         from patchlore.kb.mailing import found_mail
 
