@@ -186,7 +186,7 @@ def file_lines(dossier: FileDossier) -> Iterator[str]:
     style = Style()
     head = f"{printable(dossier.path)}: {count(dossier.patches, 'patch', 'patches')}"
     if dossier.quotations:
-        head += f", {count(dossier.quotations, 'mail')} that only quote changes of it"
+        head += f", quoted in {count(dossier.quotations, 'other mail')}"
     yield style.head(head)
     if dossier.first is not None:
         yield f"  {day(dossier.first)} to {day(dossier.last)}"

@@ -26,6 +26,8 @@ _CONDITIONS = (
     re.compile(r"\b__(?P<name>GNUC)_PREREQ\s{0,2}\(\s{0,2}(?P<version>\d{1,2}\s{0,2},\s{0,2}\d{1,2})\)"),
     re.compile(r"\bcc-ifversion,?\s{0,4}(?P<sign>-lt|-le|-ge|-gt),?\s{0,4}(?P<four>\d{4})\b"),
 )  # fmt: skip
+#: Signs of conditions on old compilers.
+_OLD = ("<", "<=", "==")
 _SIGNS = {"-lt": "<", "-le": "<=", "-gt": ">", "-ge": ">="}
 
 #: Characters of a line that are looked at.
@@ -195,7 +197,8 @@ def _old_compilers(message: Message, minimum: Minimum) -> Iterator[OldCompiler]:
             )
     for number, line in added_lines(message):
         for name, version, sign in conditions(line):
-            if name == minimum.name and minimum.is_above(version, sign):
+            # ">= 7" is about newer ones too.
+            if sign in _OLD and name == minimum.name and minimum.is_above(version, sign):
                 yield OldCompiler(
                     name=name,
                     version=".".join(map(str, version)),

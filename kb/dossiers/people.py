@@ -63,7 +63,7 @@ def person_dossier(archive: Archive, text: str, limit: int = 20) -> PersonDossie
     patches = [
         id_
         for (id_,) in archive.execute(
-            f"SELECT id FROM message WHERE id IN {_FOUND} AND is_patch AND NOT is_reply"
+            f"SELECT id FROM message WHERE id IN {_FOUND} AND is_patch"
             f" AND coalesce(author, sender) IN {_FOUND}",
             (json_list(wrote), people),
         )
