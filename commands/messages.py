@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from patchlore.commands.common import (
@@ -110,6 +110,7 @@ def run_show(args: argparse.Namespace) -> int:
 
 def _show_message(archive: Archive, id_: int, args: argparse.Namespace) -> int:
     from patchlore.kb.edges_reading import became
+    from patchlore.kb.inferring import infer_address
 
     if args.raw:
         write_bytes(archive.raw(id_))
@@ -127,7 +128,9 @@ def _show_message(archive: Archive, id_: int, args: argparse.Namespace) -> int:
     if args.json:
         print_json({**_builtins(message), "copies": copies, "became": commits})
     else:
-        print_lines(message_lines(message, copies, commits))
+        people = (message.from_, message.author, *message.to, *message.cc)
+        whole = {person.email_masked: infer_address(archive, person) for person in people if person}
+        print_lines(message_lines(message, copies, commits, whole))
     return 0
 
 
@@ -201,9 +204,16 @@ def diff_lines(message: Message) -> Iterator[str]:
 
 
 def message_lines(
-    message: Message, copies: list[dict[str, Any]], commits: Sequence[Became] = ()
+    message: Message,
+    copies: list[dict[str, Any]],
+    commits: Sequence[Became] = (),
+    whole: Mapping[str | None, str | None] | None = None,
 ) -> Iterator[str]:
-    """Yield a message as text: head, facts, the commits that its patch became, body."""
+    """Yield a message as text: head, facts, the commits that its patch became, body.
+
+    ``whole`` has inferred addresses by the masked ones.
+    """
+    whole = whole or {}
     from patchlore.commands.commits import became_lines
     from patchlore.kb.text import printable, printable_lines, shorten
 
@@ -216,12 +226,12 @@ def message_lines(
 
     yield style.head(printable(message.subject) or "(no subject)")
     yield from fact("Message-ID", message.message_id)
-    yield from fact("From", _person(message.from_))
+    yield from fact("From", _person(message.from_, whole))
     if message.author != message.from_:
-        yield from fact("Author", _person(message.author))
+        yield from fact("Author", _person(message.author, whole))
     yield from fact("Date", message.date_iso or message.effective_date_iso)
-    yield from fact("To", ", ".join(map(_person, message.to)))
-    yield from fact("Cc", ", ".join(map(_person, message.cc)))
+    yield from fact("To", ", ".join(_person(person, whole) for person in message.to))
+    yield from fact("Cc", ", ".join(_person(person, whole) for person in message.cc))
     yield from fact("In reply to", message.in_reply_to)
     for ref in message.upstream_refs:
         yield from fact("upstream", f"{ref.sha} ({ref.relation}, by {ref.form})")
@@ -250,13 +260,15 @@ def message_lines(
     yield printable_lines(message.body.rstrip("\n"))
 
 
-def _person(person: Person | None) -> str:
+def _person(person: Person | None, whole: Mapping[str | None, str | None]) -> str:
     if person is None:
         return ""
     address = person.email or person.email_masked
+    inferred = None if person.email else whole.get(person.email_masked)
+    mark = f" (inferred: {inferred})" if inferred else ""
     if person.name and address:
-        return f"{person.name} <{address}>"
-    return person.name or address or ""
+        return f"{person.name} <{address}>{mark}"
+    return (person.name or address or "") + mark
 
 
 def run_thread(args: argparse.Namespace) -> int:
