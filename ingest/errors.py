@@ -25,3 +25,7 @@ class Defect(Struct, frozen=True):
     code: str
     line: int = 0
     text: str = ""
+
+
+#: The code of the defect of a mail whose file or stream ended in the middle of it.
+CUT_SHORT = "cut-short"

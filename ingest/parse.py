@@ -12,7 +12,7 @@ from patchlore.ingest.addresses import parse_addresses
 from patchlore.ingest.attached import attached_patches
 from patchlore.ingest.detect import READERS
 from patchlore.ingest.diff_hunks import FilePatch
-from patchlore.ingest.errors import Defect
+from patchlore.ingest.errors import CUT_SHORT, Defect
 from patchlore.ingest.facts import FINDERS
 from patchlore.ingest.facts.context import Context
 from patchlore.ingest.flat import text_of_flat
@@ -45,7 +45,11 @@ def parse_raw(raw: Raw) -> Message:
     What is wrong with the mail or its patch stands in ``defects``;
     ``malformed`` says that there is something.
     """
-    return _parse(raw, 0)
+    message = _parse(raw, 0)
+    if raw.cut:
+        message.defects.append(Defect(CUT_SHORT, 0, "the file that it stands in is cut short"))
+        message.malformed = True
+    return message
 
 
 def _parse(raw: Raw, depth: int) -> Message:

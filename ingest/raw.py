@@ -50,8 +50,10 @@ class Raw(Struct, kw_only=True):
     """One message as it was found: ``data`` are its bytes, container escapes undone.
 
     ``data`` and ``source.format`` are all that parsing needs, so an archive
-    that keeps both can always be rebuilt.
+    that keeps both can always be rebuilt. ``cut``: its container ended in the
+    middle of it (a download that broke off), so its end may be missing.
     """
 
     data: bytes
     source: Source
+    cut: bool = False

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from patchlore.ingest.errors import CUT_SHORT
 from patchlore.ingest.raw import FIDELITIES, Raw, Source
 from patchlore.kb.interning import MessageIds, Names, next_id
 from patchlore.kb.merge import Identity, same_message, same_without_id
@@ -29,7 +30,9 @@ _INSERT_MESSAGE = (
 )
 _CANDIDATE = (
     "SELECT message.id, message.mid, message.ordinal, message.has_message_id, message.best_copy,"
-    " message.fidelity, message.timestamp, message.subject, message.body_hash,"
+    " message.fidelity, message.size, message.malformed + EXISTS (SELECT 1 FROM defect WHERE"
+    f" defect.message = message.id AND defect.code = '{CUT_SHORT}'),"
+    " message.timestamp, message.subject, message.body_hash,"
     " coalesce(person.name, ''), coalesce(person.email, ''), coalesce(person.masked, '')"
     " FROM message LEFT JOIN person ON person.id = message.sender WHERE "
 )
@@ -44,6 +47,9 @@ class _Entry(Struct, kw_only=True):
     has_message_id: bool
     best_copy: int
     fidelity: int
+    size: int
+    #: 0 whole, 1 malformed, 2 cut short.
+    damage: int
     identity: Identity
     #: Raw mail and facts to be written: None as long as the stored ones stand.
     parsed: Parsed | None = None
@@ -66,7 +72,7 @@ class Batch:
         self._of_mid: dict[int, list[int]] = {}
         self._by_title: dict[int, list[int]] = {}
         self._copies: list[tuple[object, ...]] = []
-        self._seen: dict[tuple[bytes, str], tuple[int, int]] = {}
+        self._seen: dict[tuple[bytes, str, bool], tuple[int, int]] = {}
         #: Where copies of this batch were seen.
         self._places: set[tuple[int, int, bytes]] = set()
         self._raws: dict[int, bytes] = {}
@@ -126,7 +132,9 @@ class Batch:
 
     def _add_parsed(self, mail: Parsed) -> None:
         raw = mail.raw
-        twin = self._seen.get((mail.sha256, raw.source.format))
+        twin = self._seen.get((mail.sha256, raw.source.format, False))
+        if twin is None and raw.cut:
+            twin = self._seen.get((mail.sha256, raw.source.format, True))
         if twin is not None:
             self._add_same_bytes(raw, mail.sha256, *twin)
             return
@@ -143,7 +151,7 @@ class Batch:
         else:
             self._added.merged += 1
             self._merge(entry, mail, copy, fidelity)
-        self._seen[mail.sha256, raw.source.format] = (entry.id, copy)
+        self._seen[mail.sha256, raw.source.format, raw.cut] = (entry.id, copy)
         self._copy_row(raw, mail.sha256, entry.id, self._source(raw.source))
         self._list_of(raw.source, entry.id)
         for name in mail.shaped.lists:
@@ -161,6 +169,8 @@ class Batch:
             has_message_id=shaped.message_id is not None,
             best_copy=copy,
             fidelity=fidelity,
+            size=len(mail.raw.data),
+            damage=_damage(mail),
             identity=_identity(mail),
             parsed=mail,
             stored=False,
@@ -182,15 +192,35 @@ class Batch:
             entry.ordinal = self._free_ordinal(entry.mid)
             self._of_mid[entry.mid].append(entry.id)
             entry.has_message_id = entry.renamed = True
-        if fidelity >= entry.fidelity:
+        if not self._is_better(mail, fidelity, entry):
             self._raws[copy] = mail.raw.data
             return
-        self._raws[entry.best_copy] = (
-            entry.parsed.raw.data if entry.parsed else self._archive.raw(entry.id)
-        )
+        self._raws[entry.best_copy] = self._raw_of(entry)
         entry.parsed, entry.best_copy, entry.fidelity = mail, copy, fidelity
+        entry.size, entry.damage = len(mail.raw.data), _damage(mail)
         entry.identity = _identity(mail)
         self._added.redone += entry.stored
+
+    def _is_better(self, mail: Parsed, fidelity: int, entry: _Entry) -> bool:
+        """Whether a copy is better than the best one of a message so far.
+
+        By fidelity; then the one that goes on where the other is cut short (a
+        download that broke off), then the one without damage.
+        """
+        if fidelity != entry.fidelity:
+            return fidelity < entry.fidelity
+        size = len(mail.raw.data)
+        if size == entry.size and _damage(mail) == entry.damage:
+            return False
+        stored = self._raw_of(entry)
+        if size > entry.size and _goes_on(mail.raw.data, stored):
+            return True
+        if size < entry.size and _goes_on(stored, mail.raw.data):
+            return False
+        return _damage(mail) < entry.damage
+
+    def _raw_of(self, entry: _Entry) -> bytes:
+        return entry.parsed.raw.data if entry.parsed else self._archive.raw(entry.id)
 
     # -- which message --------------------------------------------------------------
 
@@ -247,11 +277,13 @@ class Batch:
                 has_message_id=bool(row[3]),
                 best_copy=row[4],
                 fidelity=row[5],
+                size=row[6],
+                damage=row[7],
                 identity=Identity(
-                    timestamp=row[6],
-                    subject=str(row[7] or ""),
-                    body_hash=row[8],
-                    sender=(str(row[9]), str(row[10]), str(row[11])),
+                    timestamp=row[8],
+                    subject=str(row[9] or ""),
+                    body_hash=row[10],
+                    sender=(str(row[11]), str(row[12]), str(row[13])),
                     is_faithful=row[5] <= _FAITHFUL,
                 ),
             )
@@ -359,6 +391,15 @@ class Batch:
 
     def _person(self, person: tuple[str, str, str] | None) -> int | None:
         return None if person is None else self._names.people.id_of(person)
+
+
+def _damage(mail: Parsed) -> int:
+    return mail.shaped.malformed + mail.raw.cut
+
+
+def _goes_on(longer: bytes, shorter: bytes) -> bool:
+    """Whether the longer mail begins as the shorter one, which ends before."""
+    return longer.startswith(shorter.rstrip()) and len(longer.rstrip()) > len(shorter.rstrip())
 
 
 def _identity(mail: Parsed) -> Identity:

@@ -7,6 +7,7 @@ import sqlite3
 
 from msgspec import Struct
 
+from patchlore.ingest.errors import CUT_SHORT
 from patchlore.ingest.message import Message
 from patchlore.ingest.raw import Raw
 from patchlore.kb.content import encode_message
@@ -46,10 +47,15 @@ def digest_of(sha256: bytes) -> int:
 
 
 def known_copy(connection: sqlite3.Connection, raw: Raw, sha256: bytes) -> int | None:
-    """Return the id of a stored copy with these bytes read in the same format, or None."""
+    """Return the id of a stored copy with these bytes read in the same format, or None.
+
+    Bytes that were read at the cut end of a file count as unknown when they are
+    met whole: the message is not damaged after all.
+    """
     row = connection.execute(
         "SELECT copy.id FROM copy JOIN source ON source.id = copy.source"
-        " WHERE copy.digest = ? AND copy.sha256 = ? AND source.format = ? LIMIT 1",
-        (digest_of(sha256), sha256, raw.source.format),
+        " WHERE copy.digest = ?1 AND copy.sha256 = ?2 AND source.format = ?3 AND (?4 OR NOT EXISTS"
+        " (SELECT 1 FROM defect WHERE defect.message = copy.message AND defect.code = ?5)) LIMIT 1",
+        (digest_of(sha256), sha256, raw.source.format, raw.cut, CUT_SHORT),
     ).fetchone()
     return None if row is None else int(row[0])

@@ -14,6 +14,7 @@ from typing import Any
 import zstandard
 from msgspec import Struct
 
+from patchlore.ingest.errors import CUT_SHORT
 from patchlore.ingest.raw import FIDELITIES, Raw, Source
 from patchlore.kb.batch import Batch
 from patchlore.kb.content import Codec, Content, decode_message
@@ -102,7 +103,10 @@ def _best_copy(archive: Archive, message: int) -> Raw:
     if row is None:
         raise ArchiveError(f"Message {message} of the archive {archive.path} has no copy.")
     content = archive.content(message)
-    return Raw(data=content.raw, source=_found_at(content) or _source(*row))
+    cut = archive.value(
+        "SELECT EXISTS (SELECT 1 FROM defect WHERE message = ? AND code = ?)", (message, CUT_SHORT)
+    )
+    return Raw(data=content.raw, source=_found_at(content) or _source(*row), cut=bool(cut))
 
 
 def _found_at(content: Content) -> Source | None:

@@ -139,7 +139,8 @@ class Unpacked:
     """A compressed stream, read as what it holds; several members are joined.
 
     Damage in the data raises nothing: the stream ends early and ``trouble``
-    says why, ``consumed`` at which byte of the compressed stream.
+    says why, ``consumed`` at which byte of the compressed stream, and ``cut``
+    is true: there was more.
     """
 
     def __init__(self, packed: Readable, kind: str) -> None:
@@ -152,6 +153,7 @@ class Unpacked:
         self.consumed = 0
         self.produced = 0
         self.trouble: str | None = None
+        self.cut = False
 
     def read(self, size: int = -1, /) -> bytes:
         """Up to SIZE bytes (never more than CHUNK or so at a time); empty at the end."""
@@ -210,7 +212,7 @@ class Unpacked:
         return data
 
     def _stop(self, trouble: str) -> bytes:
-        self._ended = True
+        self._ended = self.cut = True
         self.trouble = trouble
         return b""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from typing import BinaryIO
 
@@ -82,8 +82,9 @@ def why(error: OSError) -> str:
 
 def _split_appended(
     window: Window, path: str, list_name: str | None, first: bytes
-) -> Iterator[Raw | Problem]:
-    yield from split_mbox(window, path, list_name, first=first)
+) -> Iterator[Part]:
+    mails = split_mbox(window, path, list_name, first=first)
+    yield from _marking_cut(mails, lambda: window.trouble is not None)
     if window.trouble is not None:
         yield Problem(path, window.base, f"{path}: {window.trouble}.", "unreadable")
 
@@ -143,7 +144,8 @@ class Stream:
             window.fill(HEAD)
         kind = archive_kind(bytes(window.data[:512]))
         if kind is None:
-            yield from self._mails(window, packed=bool(layers))
+            mails = self._mails(window, packed=bool(layers))
+            yield from _marking_cut(mails, lambda: self._is_cut(window, layers))
         elif self.depth == MAX_DEPTH:
             text = f"{self.path}: it is an archive more than {MAX_DEPTH} archives deep."
             yield Problem(self.path, 0, text, "no-mail")
@@ -166,6 +168,14 @@ class Stream:
             offset = window.base + len(window.data)
             yield Problem(self.path, offset, f"{self.path}: at byte {offset}, {window.trouble}.")
 
+    def _is_cut(self, window: Window, layers: list[Unpacked]) -> bool:
+        """Whether the stream ended before the data did."""
+        return (
+            window.trouble is not None
+            or any(layer.cut for layer in layers)
+            or getattr(self.file, "cut", False)
+        )
+
     def _member(self, file: Readable, path: str) -> Iterator[Part]:
         """What a member of an archive holds."""
         yield from Stream(
@@ -186,7 +196,8 @@ class Stream:
             self.is_plain_mbox = form.name == "mbox" and not packed
             yield from form.split(window, self.path, self.list_name)
             return
-        if window.fill(MAIL_LIMIT + 1):
+        too_large = window.fill(MAIL_LIMIT + 1)
+        if too_large:
             text = f"{self.path}: it is larger than {MAIL_LIMIT >> 20} MiB; the rest is left out."
             yield Problem(self.path, MAIL_LIMIT, text)
         data = bytes(window.data[:MAIL_LIMIT])
@@ -199,7 +210,23 @@ class Stream:
             fidelity=form.fidelity_of(data),
             list=self.list_name,
         )
-        yield Raw(data=data, source=source)
+        yield Raw(data=data, source=source, cut=too_large)
+
+
+def _marking_cut(parts: Iterator[Part], is_cut: Callable[[], bool]) -> Iterator[Part]:
+    """PARTS; the last mail is marked when the stream turns out to be cut: it was read in it."""
+    last: Raw | None = None
+    for part in parts:
+        if last is not None:
+            yield last
+            last = None
+        if isinstance(part, Raw):
+            last = part
+        else:
+            yield part
+    if last is not None:
+        last.cut = last.cut or is_cut()
+        yield last
 
 
 class _Rest:
