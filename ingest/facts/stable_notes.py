@@ -32,6 +32,7 @@ _RANGE_WORDS = frozenset(
     " newer older only above below kernel kernels all the series tree trees stable plus upward upwards"
     " prior after linux please apply".split()
 )
+_LEADING = re.compile(rf"({_VERSION}\+)[ \t]*[,;:-]?[ \t]+([^\d\s].*)", re.I)
 _PREREQ = re.compile(
     r"(?:([^:#]{1,30}?)[ \t]*:[ \t]*)?([0-9a-f]{7,40})(?![0-9a-z])[ \t]*:?[ \t]*(.*)",
     re.I,
@@ -118,6 +119,9 @@ def _entries(note: str) -> list[StableNote]:
         return [StableNote(range=prereq[1].strip() if prereq[1] else None, prereqs=[ref])]
     if is_range(note):
         return [StableNote(range=note)]
+    leading = _LEADING.match(note)
+    if leading:  # "v5.19+ with another port for v5.9 - v5.18"
+        return [StableNote(range=leading[1], comment=leading[2].strip())]
     return [StableNote(comment=note)]
 
 

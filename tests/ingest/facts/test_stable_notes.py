@@ -156,7 +156,6 @@ def test_delay(note: str, after: str) -> None:
     [
         "see patch description, needs adjustments for <= 6.3",
         "way, way back",
-        "v5.19+ with another port for v5.9 - v5.18",
         "depends on the previous three patches",
         "vX.Y",
     ],
@@ -165,6 +164,17 @@ def test_free_text_is_a_comment(note: str) -> None:
     """What no rule understands is kept word for word, and is no range."""
     (entry,) = parse_patch(f"Text.\n\nCc: {VGER} # {note}").cc_stable
     assert (entry.range, entry.prereqs, entry.comment, entry.text) == (None, [], note, note)
+
+
+def test_free_text_behind_a_range_is_its_comment() -> None:
+    """What follows ``v5.19+`` in words explains the range and does not hide it."""
+    note = "v5.19+ with another port for v5.9 - v5.18"
+    (entry,) = parse_patch(f"Text.\n\nCc: {VGER} # {note}").cc_stable
+    assert (entry.range, entry.comment, entry.text) == (
+        "v5.19+",
+        "with another port for v5.9 - v5.18",
+        note,
+    )
 
 
 @pytest.mark.parametrize(
