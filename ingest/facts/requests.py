@@ -21,7 +21,9 @@ from patchlore.ingest.message import UpstreamRef
 _MAX_LINES = 12
 
 _ASKS = re.compile(
-    r"\b(?:please|pls|could you|can you|would you|kindly|i(?:'d| would) like to request)\b", re.I
+    r"\b(?:please|pls|(?:could|can|would|should) (?:you|it|they|this|these|we)|kindly"
+    r"|i(?:'d| would) like to request)\b",
+    re.I,
 )
 _VERB = re.compile(
     r"\b(?:appl(?:y|ied|ying)|backport(?:ed|ing)?|queu(?:e|ed|ing)|cherry[ -]?pick(?:ed|ing)?"
@@ -61,7 +63,7 @@ def read_requests(context: Context) -> Iterator[tuple[UpstreamRef, int]]:
     lower = context.lower
     if message.is_patch or message.is_cover_letter or context.subject.notice:
         return
-    if not any(word in lower for word in ("please", "pls", " you ", "kindly", "request")):
+    if not any(word in lower for word in ("please", "pls", "ould ", "can ", "kindly")):
         return
     trees: list[str] = []
     for paragraph in _paragraphs(context.message_lines):
@@ -83,6 +85,12 @@ def read_requests(context: Context) -> Iterator[tuple[UpstreamRef, int]]:
                 yield ref, index
 
 
+#: What stands before a commit's id in the URLs of kernel.org's repositories.
+_URL = re.compile(
+    r"https?://git\.kernel\.org/[^\s<>]{0,200}?(?:linus/|/c/|[?&;](?:id|h)=)(?=[0-9a-f]{10})"
+)
+
+
 def _paragraphs(lines: list[Line]) -> Iterator[list[Line]]:
     """Blocks of lines between blank ones; a list below a line with a colon is a block, too."""
     block: list[Line] = []
@@ -92,7 +100,7 @@ def _paragraphs(lines: list[Line]) -> Iterator[list[Line]]:
                 yield block
             block = []
             continue
-        if block and block[-1][1].rstrip().endswith(":") and _OWN_LINE.match(line[1]):
+        if block and block[-1][1].rstrip().endswith(":") and _OWN_LINE.match(_URL.sub("", line[1])):
             yield block
             block = []
         block.append(line)
@@ -109,6 +117,7 @@ def _trees(said: str) -> list[str]:
 def _named(paragraph: list[Line]) -> Iterator[tuple[str, str | None, int]]:
     """The commits inside a sentence."""
     for index, line in paragraph:
+        line = _URL.sub("", line)
         for match in _COMMIT.finditer(line):
             if _is_sha(match[1]) and not _REASON.search(line[: match.start()][-80:]):
                 yield match[1].lower(), match[2], index
@@ -117,7 +126,7 @@ def _named(paragraph: list[Line]) -> Iterator[tuple[str, str | None, int]]:
 def _listed(paragraph: list[Line]) -> Iterator[tuple[str, str | None, int]]:
     """The commits of a list: lines that begin with one."""
     for index, line in paragraph:
-        match = _OWN_LINE.match(line)
+        match = _OWN_LINE.match(_URL.sub("", line))
         if match and _is_sha(match[1]):
             title = _TITLE.match(match[2])
             yield match[1].lower(), title[1].strip() if title else None, index

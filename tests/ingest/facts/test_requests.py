@@ -42,6 +42,8 @@ def test_a_commit_on_its_own_line_is_asked_for_in_each_tree() -> None:
         (f"Please queue {SHA} up for 6.1.y.", ["6.1.y"]),
         (f"Could you please backport these to kernel 5.4:\n{SHA} lamp: dim", ["5.4.y"]),
         (f"please cherry-pick {SHA[:12]} to the 5.10 and 6.1 stable trees", ["5.10.y", "6.1.y"]),
+        (f"Could these be backported to 5.4:\nhttps://git.kernel.org/linus/{SHA}", ["5.4.y"]),
+        (f"Could it be applied to 5.4.y, I mean commit {SHA[:12]}?", ["5.4.y"]),
         (f"Can you please add\n{SHA}\nto linux-6.6.y?", ["6.6.y"]),
         (f"Please consider taking commit {SHA} for v5.10-stable", ["5.10.y"]),
     ],
