@@ -164,6 +164,7 @@ class Facts(Tables):
             for tree in names
             for row in backports(self._archive, tree, states=(state,))
             for event in row.events
+            if event.commit is None  # a commit of a git tree is no message
         }
 
     # -- single prefixes ------------------------------------------------------------

@@ -203,3 +203,27 @@ def test_a_mail_shows_the_commit_that_it_became(
     shown = capsys.readouterr().out
     assert "came from the list as" in shown
     assert "<one@example.org>" in shown
+
+
+def test_a_search_by_state_finds_mails_alone(
+    archive: Archive,
+    repository: Repository,
+    tmp_path: pathlib.Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The commit that decides the state is no message; the mails of the row are found."""
+    upstream = repository.commit("tick: use two")
+    backport(repository, upstream)
+    repository.tag("v5.10.1")
+    made = message(
+        "one@example.org",
+        is_patch=True,
+        subject_tags=tags("5.10.y"),
+        upstream_commits=[upstream],
+        primary_upstream=upstream,
+    )
+    archive.add([made], [raw_of(made)])
+    assert [row.state for row in listed(archive, repository)] == ["released"]
+    archive.close()
+    assert main(["--archive", str(tmp_path / "archive"), "search", "status:released"]) == 0
+    assert "one@example.org" in capsys.readouterr().out
