@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from patchlore.kb.content import decode_message
 from patchlore.kb.errors import ArchiveError
+from patchlore.kb.git_checking import damaged_commits
 from patchlore.kb.store import FACTS_VERSION, Archive
 from patchlore.kb.text import count
 
@@ -55,6 +56,7 @@ def check(archive: Archive) -> Report:
         _check_keys(archive, report)
         _check_contents(archive, report)
         _check_copies(archive, report)
+        _check_commits(archive, report)
     except ArchiveError as error:
         report.is_torn = True
         report.faults.append(str(error))
@@ -89,6 +91,14 @@ def _check_keys(archive: Archive, report: Report) -> None:
     report.is_torn = report.is_torn or bool(lost)
     if not faults and not lost:
         report.verified.append("the connections between tables")
+
+
+def _check_commits(archive: Archive, report: Report) -> None:
+    """The commits of git trees against their ids."""
+    number, damaged = damaged_commits(archive)
+    report.faults += [f"commit {sha} of a git tree is damaged" for sha in damaged[:_LISTED]]
+    if number and not damaged:
+        report.verified.append(f"{count(number, 'commit')} of git trees against their ids")
 
 
 def _check_contents(archive: Archive, report: Report) -> None:

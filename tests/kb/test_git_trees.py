@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from patchlore.kb.checking import check
 from patchlore.kb.errors import GitTreeError
 from patchlore.kb.git_filling import TreeSummary, fill_tree
 from patchlore.kb.git_reach import parse_text, reach, text_of
@@ -523,3 +524,19 @@ def test_reach_is_what_walking_from_each_ref_finds(
 def test_the_text_of_a_place_is_read_back(refs: list[tuple[int, str]]) -> None:
     """In the order of refs."""
     assert parse_text(text_of(refs)) == sorted(refs)
+
+
+def test_check_compares_commits_to_their_ids(
+    tmp_path: pathlib.Path, repository: made.Repository
+) -> None:
+    """A whole tree is verified; a commit whose content was changed is named."""
+    sha = repository.commit("clock: begin")
+    repository.commit("tick: use two")
+    with Archive(tmp_path / "a", write=True) as archive:
+        fill(archive, repository)
+        assert "2 commits of git trees against their ids" in check(archive).verified
+        other = archive.value("SELECT data FROM git_commit WHERE sha <> ?", (sha,))
+        archive.execute("UPDATE git_commit SET data = ? WHERE sha = ?", (other, sha))
+        assert check(archive).faults == [f"commit {sha} of a git tree is damaged"]
+        archive.execute("UPDATE git_commit SET data = x'00' WHERE sha = ?", (sha,))
+        assert check(archive).faults == [f"commit {sha} of a git tree is damaged"]
