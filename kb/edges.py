@@ -123,9 +123,7 @@ def update_edges(archive: Archive, *, rules: Collection[str] = RULES) -> EdgeSum
         mark = _mark(archive, "edges_revision")
         newest = archive.value("SELECT coalesce(max(revision), 0) FROM message")
         last_commit = archive.value("SELECT coalesce(max(id), 0) FROM git_commit")
-        identified = archive.value(
-            "SELECT count(*) FROM git_commit WHERE patch_id IS NOT NULL AND data IS NOT NULL"
-        )
+        identified = _mark(archive, "git_patch_ids")
         if (
             newest == mark
             and last_commit == _mark(archive, "edges_commit")

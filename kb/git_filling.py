@@ -227,6 +227,12 @@ def _store_patch_ids(
                 "UPDATE git_commit SET patch_id = ? WHERE sha = ?",
                 [(ids.get(sha, ""), sha) for sha in part],
             )
+            # How many were ever stored: what compares patch ids sees that there are new ones.
+            archive.execute(
+                "INSERT INTO meta VALUES ('git_patch_ids', ?1) ON CONFLICT (name)"
+                " DO UPDATE SET value = value + ?1",
+                (len(ids),),
+            )
         found += len(ids)
         if on_progress is not None:
             on_progress(start + len(part), len(wanted))
