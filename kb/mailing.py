@@ -38,10 +38,21 @@ def found_mail(archive: Archive, message: int) -> tuple[bytes, Source] | None:
                 format=format,
                 offset=offset,
                 fidelity=FIDELITIES[fidelity],
-                list=list_ or None,
+                list=list_ or (_other_list(archive, message) if len(copies) > 1 else None),
             )
             return archive.raw_of_copy(copy), source
     return None
+
+
+def _other_list(archive: Archive, message: int) -> str | None:
+    """A list that only another copy says the message was on."""
+    said = archive.message(message).lists
+    names = archive.execute(
+        "SELECT list.name FROM message_list JOIN list ON list.id = message_list.list"
+        " WHERE message_list.message = ? ORDER BY list.name",
+        (message,),
+    )
+    return next((name for (name,) in names if name not in said), None)
 
 
 def as_mail(archive: Archive, message: int) -> bytes:

@@ -15,7 +15,7 @@ from patchlore.kb.export.mbox import mboxrd, mboxrd_all
 from patchlore.kb.filling import fill
 from patchlore.kb.mailing import found_mail
 from patchlore.kb.store import Archive
-from tests.kb.mails import source
+from tests.kb.mails import message, raw_of, source
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 HEAD = b"From: Ada Quill <ada@example.org>\nSubject: [PATCH] tick\nMessage-ID: <%d@example.org>\n"
@@ -92,3 +92,15 @@ def test_an_archive_of_the_export_has_the_same_facts(tmp_path: pathlib.Path) -> 
                     assert mboxrd_all(((data, 0, where) for data, where in found), out) == len(ids)
     assert messages[0] == messages[1]
     assert len(messages[0]) == 4
+
+
+def test_a_list_that_only_a_page_names_is_kept(tmp_path: pathlib.Path) -> None:
+    """The mail is exported, and what the page's copy knew goes with it."""
+    page = message(source=source("/p/1", fidelity="masked", format="openwall-html", list="gadgets"))
+    mail = message(source=source("/m/1", format="rfc822", list=None))
+    with Archive(tmp_path, write=True) as archive:
+        archive.add([mail, page], [raw_of(mail), raw_of(page)])
+        found = found_mail(archive, 1)
+    assert found is not None
+    assert found[1].list == "gadgets"
+    assert b" list=gadgets\n" in mboxrd(found[0], 0, found[1])
