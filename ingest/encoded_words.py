@@ -41,10 +41,10 @@ def decode_words(value: str, *, in_address: bool = False) -> str:
             pending.clear()
 
     for match in _WORD.finditer(value):
-        between = value[end : match.start()]
         octets = _octets(match[2], match[3])
         if octets is None:
             continue
+        between = value[end : match.start()]
         if between.strip() or not pending:
             flush()
             out.append(between)

@@ -175,13 +175,17 @@ def lenient_base64(body: bytes) -> bytes | None:
         text = b"".join(good)
     if not text:
         return None
-    text = text.rstrip(b"=")
-    if len(text) % 4 == 1:
-        text = text[:-1]
-    octets = binascii.a2b_base64(text + b"=" * (-len(text) % 4))
+    octets = b"".join(map(_whole_base64, text.split(b"=")))
     if rest.strip():
         octets = octets.rstrip(b"\n") + b"\n" + rest
     return octets
+
+
+def _whole_base64(text: bytes) -> bytes:
+    """Decode base64 without its padding; pieces that were encoded one by one each end with some."""
+    if len(text) % 4 == 1:
+        text = text[:-1]
+    return binascii.a2b_base64(text + b"=" * (-len(text) % 4))
 
 
 def _text_part(octets: bytes, charset: str | None, content_type: str, mail: Mail) -> TextPart:

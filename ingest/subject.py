@@ -90,6 +90,10 @@ class Subject(Struct, kw_only=True):
     unbalanced: bool = False
 
 
+#: Characters of a subject; the longest on lists have a thousand.
+MAX_SUBJECT = 1 << 14
+
+
 def stable_tree(version: str) -> str:
     """A stable tree's name from a version: ``5.10``, ``v5.10.3`` give ``5.10.y``."""
     parts = version.lower().lstrip("v").split(".")
@@ -104,7 +108,8 @@ def _numbers(version: str) -> list[int]:
 
 
 def read_subject(subject: str) -> Subject:
-    """Read a decoded, unfolded SUBJECT; never raises."""
+    """Read a decoded, unfolded SUBJECT, as much of it as a subject has; never raises."""
+    subject = subject[:MAX_SUBJECT]
     position, is_reply, lists = 0, False, list[str]()
     while True:
         reply = _REPLY.match(subject, position)
@@ -269,7 +274,7 @@ def _read_tag(words: list[str], tags: SubjectTags, found: Subject) -> None:
         _read_word(word, tags, stables, developments, prefixes)
     if stables or tags.target_range:
         prefixes = [word for word in prefixes if word.lower() not in ("stable", "-stable")]
-    tags.prefixes = [*tags.prefixes, *prefixes]
+    tags.prefixes += prefixes
     trees = stables or developments
     if trees and tags.target_tree is None:
         tags.target_tree = trees[0] if len(trees) == 1 else trees

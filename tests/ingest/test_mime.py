@@ -299,3 +299,19 @@ def test_parts_without_headers_are_counted(boundary: str) -> None:
     diff = "--b\n\n" + "--- a/x\n" * 2000 + "--b--\n"
     few = read_mail(raw(letter(diff, f"Content-Type: multipart/mixed; boundary={boundary}")))
     assert few.defects == []
+
+
+@pytest.mark.parametrize(
+    ("body", "octets"),
+    [
+        (b"ZGlt=\n", b"dim"),
+        (b"ZA==\naW0=\n", b"dim"),
+        (b"ZA==aW0=", None),
+        (b"Z=G", None),
+        (b"ZGlt\n=\nZGlt\n", b"dim\n=\nZGlt\n"),
+        (b"F=\n\nG\n \n,", b"\n,"),
+    ],
+)
+def test_padding_in_the_middle(body: bytes, octets: bytes | None) -> None:
+    """Pieces encoded one by one, and padding where none belongs."""
+    assert lenient_base64(body) == octets

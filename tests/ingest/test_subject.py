@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -314,3 +315,11 @@ def test_two_trees_are_no_range(words: str) -> None:
     assert tags is not None
     assert tags.target_tree == ["5.4.y", "4.14.y"]
     assert tags.target_range is None
+
+
+@pytest.mark.parametrize("piece", ["[7/en] ", "[PATCH IT PH] ", "[x] ", "Re: ", "[", "[PATCH "])
+def test_subjects_of_megabytes(piece: str) -> None:
+    """Of a subject that is no subject the start is read."""
+    start = time.process_time()
+    read_subject(piece * (2_000_000 // len(piece)))
+    assert time.process_time() - start < 2
