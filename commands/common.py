@@ -18,6 +18,10 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def archive_path(args: argparse.Namespace) -> pathlib.Path:
     """Return the archive's folder: --archive, else $PATCHLORE_ARCHIVE, else the XDG data folder."""
     given = args.archive or os.environ.get("PATCHLORE_ARCHIVE")
+    if args.archive == "":
+        from patchlore.kb.errors import UsageError
+
+        raise UsageError("--archive needs the name of a folder.")
     if given:
         return pathlib.Path(given).expanduser()
     data = os.environ.get("XDG_DATA_HOME", "")
@@ -131,9 +135,14 @@ def print_json_lines(values: Iterable[Any]) -> None:
     sys.stdout.buffer.flush()
 
 
-def note(text: str) -> None:
-    """Print a note to standard error."""
-    print(text, file=sys.stderr)
+def note(text: str, *, keep_lines: bool = False) -> None:
+    """Print a note to standard error; names of files and mail in it are made harmless.
+
+    It is one line, unless it was laid out in several by us (``keep_lines``).
+    """
+    from patchlore.kb.text import printable, printable_lines
+
+    print(printable_lines(text) if keep_lines else printable(text), file=sys.stderr)
 
 
 def terminal_width() -> int:

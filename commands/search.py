@@ -156,7 +156,7 @@ def run_search(args: argparse.Namespace) -> int:
                 results = searcher.search(query, limit=args.limit, sort=args.sort, snippets=wanted)
                 _write(archive, results, args.format)
         except QueryError as error:
-            note(f"patchlore: {error}")
+            note(f"patchlore: {error}", keep_lines=True)
             return 2
     for text in results.notes:
         note(f"patchlore: {text}")

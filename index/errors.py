@@ -21,6 +21,8 @@ class QueryError(PatchloreError):
 
     #: As for wrong usage of a command.
     exit_status = 2
+    #: The line with the caret stands below the query.
+    has_lines = True
 
     def __init__(self, query: str, start: int, end: int, reason: str, hint: str = "") -> None:
         self.query = query

@@ -45,7 +45,7 @@ def update_index(
     """
     if engine is not None and engine not in ENGINES:
         raise IndexingError(f"There is no engine '{engine}': use {' or '.join(ENGINES)}.")
-    with Archive(archive_path) as archive, _locked(archive_path):
+    with Archive(archive_path) as archive, _locked(archive_path, notice):
         if rebuild:
             _remove(archive_path)
         for attempt in range(2):
@@ -189,8 +189,10 @@ def _batch(database: IndexDatabase) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _locked(archive_path: pathlib.Path) -> Iterator[None]:
-    """Hold the lock of the index: one writer at a time."""
+def _locked(
+    archive_path: pathlib.Path, notice: Callable[[str], None] | None = None
+) -> Iterator[None]:
+    """Hold the lock of the index: one writer at a time, the next one waits."""
     folder = archive_path / FOLDER
     try:
         folder.mkdir(exist_ok=True)
@@ -200,10 +202,10 @@ def _locked(archive_path: pathlib.Path) -> Iterator[None]:
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise IndexingError(
-                f"Another patchlore is indexing {archive_path}: wait until it is done."
-            ) from error
+        except OSError:
+            if notice is not None:
+                notice(f"Another patchlore is indexing {archive_path}: waiting until it is done.")
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 

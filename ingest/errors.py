@@ -11,6 +11,9 @@ class PatchloreError(Exception):
     The text is a whole message for a person: what, where, what to do.
     """
 
+    #: Whether the text is laid out in lines; else it is shown as one.
+    has_lines = False
+
 
 class IngestError(PatchloreError):
     """A source can't be read at all: no such file, no permission, not a mail."""

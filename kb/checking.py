@@ -13,6 +13,7 @@ from patchlore.kb.errors import ArchiveError
 from patchlore.kb.git_checking import damaged_commits
 from patchlore.kb.store import FACTS_VERSION, Archive
 from patchlore.kb.text import count
+from patchlore.kb.upgrading import missing
 
 #: More faults of one kind are counted, not listed.
 _LISTED = 20
@@ -73,6 +74,10 @@ def _check_database(archive: Archive, report: Report) -> None:
     else:
         report.is_torn = True
         report.faults += [f"database: {text}" for text in found]
+    lost = missing(archive.connection)
+    if lost:
+        report.is_torn = True
+        report.faults += [f"database: no such table, index or view: {name}" for name in lost]
 
 
 def _check_keys(archive: Archive, report: Report) -> None:

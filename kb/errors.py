@@ -16,6 +16,12 @@ class NoArchiveError(ArchiveError):
     exit_status = 2
 
 
+class UsageError(PatchloreError):
+    """The command line asks for something that can't be meant."""
+
+    exit_status = 2
+
+
 class NotFoundError(PatchloreError):
     """Nothing in the archive has the name that was asked for."""
 

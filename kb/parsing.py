@@ -7,6 +7,7 @@ import email.policy
 import multiprocessing
 import multiprocessing.connection
 import os
+import signal
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -170,11 +171,15 @@ class Workers:
             self._pool = ProcessPoolExecutor(
                 self._jobs, mp_context=context, initializer=_end_with_parent
             )
+        # A process that is started inherits the mask: ^C is for this process alone.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         try:
             return self._pool.submit(_parse_remote, raws)
         except BrokenProcessPool:  # what broke it comes to light in `results`
             self._pool = None
             return self._start(raws)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _one_by_one(self, raws: list[Raw]) -> list[Work]:
         """A process died (memory, a bug below Python): find the mail, keep the others."""

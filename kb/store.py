@@ -75,9 +75,11 @@ class Archive:
         self._codec: Codec | None = None
         if write:
             self._lock = take_lock(self.path)
-        elif not database_path(self.path).exists():
+        elif not _is_there(database_path(self.path)):
             raise _no_archive(self.path)
         try:
+            if write:
+                _refuse_foreign(database_path(self.path))
             self.connection = _connect(database_path(self.path), write=write)
         except BaseException:
             self._release()
@@ -293,6 +295,34 @@ def take_lock(path: pathlib.Path) -> IO[bytes]:
     return lock
 
 
+def _is_there(path: pathlib.Path) -> bool:
+    """Whether the database exists; raises ArchiveError where one may not even look."""
+    try:
+        return path.exists()
+    except OSError as error:
+        raise ArchiveError(
+            f"The archive {path.parent} can't be opened: {error.strerror or error}."
+        ) from error
+
+
+def _refuse_foreign(path: pathlib.Path) -> None:
+    """Raise ArchiveError for a database of somebody else, before anything of it is changed."""
+    if not _is_there(path) or not path.stat().st_size:
+        return
+    wal = path.with_name(path.name + "-wal")
+    # Without a log nothing is pending, and "immutable" leaves no file beside it.
+    settled = not wal.exists() or not wal.stat().st_size
+    uri = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if settled else ''}"
+    try:
+        with contextlib.closing(sqlite3.connect(uri, uri=True)) as connection:
+            owner = connection.execute("PRAGMA application_id").fetchone()[0]
+            tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    except sqlite3.Error:
+        return  # what is wrong with it is said when it is opened for writing
+    if owner != APPLICATION_ID and (owner or tables):
+        raise ArchiveError(f"{path} is not an archive of patchlore.")
+
+
 def _connect(path: pathlib.Path, *, write: bool) -> sqlite3.Connection:
     mode = "rwc" if write else "ro"
     uri = f"{path.absolute().as_uri()}?mode={mode}"
@@ -365,6 +395,11 @@ def explain_error(error: sqlite3.Error, path: pathlib.Path) -> ArchiveError:
         return ArchiveError(
             f"The archive {path} is damaged ({text}): run 'patchlore --archive {path} check "
             f"--repair', which saves what can be read, or restore {FILE_NAME} from a copy."
+        )
+    if "no such table" in text or "no such column" in text:
+        return ArchiveError(
+            f"The archive {path} is damaged ({text}): run 'patchlore --archive {path} check "
+            "--repair', which saves what can be read."
         )
     if code == sqlite3.SQLITE_IOERR:
         return ArchiveError(f"Reading or writing the archive {path} failed: {text}.")

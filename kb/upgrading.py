@@ -20,6 +20,12 @@ def can_upgrade(version: int) -> bool:
     return version >= 1
 
 
+def missing(connection: sqlite3.Connection) -> list[str]:
+    """Return the tables, indexes and views of schema.sql that a database lacks."""
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    return [name for name, _ in _statements(schema()) if name not in there]
+
+
 def upgrade(connection: sqlite3.Connection, version: int, newest: int) -> None:
     """Add to an archive of ``version`` the tables that it lacks, in one transaction.
 

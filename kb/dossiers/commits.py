@@ -99,6 +99,8 @@ class Candidate(Struct, kw_only=True):
 class AmbiguousCommitError(NotFoundError):
     """Several commits begin with what was asked for; the text lists them, one a line."""
 
+    has_lines = True
+
     def __init__(self, sha: str, found: list[Candidate]) -> None:
         self.sha = sha
         self.candidates = found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import pathlib
 import sqlite3
@@ -205,13 +206,19 @@ def test_a_rebuild_starts_afresh(tmp_path: pathlib.Path) -> None:
 
 
 def test_one_writer_at_a_time(tmp_path: pathlib.Path) -> None:
-    """A second run while one is at work is refused with a sentence."""
+    """A second run waits until the first is done, and says so."""
     fill_archive(tmp_path, letters())
-    with (
-        indexing._locked(tmp_path),
-        pytest.raises(IndexingError, match="Another patchlore is indexing"),
-    ):
-        update_index(tmp_path)
+    (tmp_path / "index").mkdir()
+    lock = open(tmp_path / "index" / "lock", "wb")  # noqa: SIM115 (closed by the notice)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    notes: list[str] = []
+
+    def notice(text: str) -> None:
+        notes.append(text)
+        lock.close()
+
+    assert update_index(tmp_path, notice=notice) == len(letters())
+    assert "waiting" in notes[0]
 
 
 def test_an_unknown_engine_is_refused(tmp_path: pathlib.Path) -> None:

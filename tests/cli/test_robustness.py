@@ -1,0 +1,229 @@
+"""What is around a command: signals, streams, permissions, other people's files."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from patchlore.cli import main
+from patchlore.kb.store import FILE_NAME, Archive
+
+_PROGRAM = (sys.executable, "-m", "patchlore")
+
+
+def _ended(
+    arguments: Sequence[str], redirection: str = "", **options: Any
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the program under a shell with a redirection."""
+    command = ["sh", "-c", f'exec "$@" {redirection}', "sh", *_PROGRAM, *arguments]
+    return subprocess.run(command, capture_output=True, check=False, timeout=120, **options)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["stats"], ["stats", "--json"], ["--help"], ["--print-completion", "bash"]]
+)
+@pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
+def test_output_that_can_not_be_written_is_said(
+    archive: pathlib.Path, arguments: list[str], redirection: str
+) -> None:
+    """One sentence and status 1, whether the disk is full or the stream closed."""
+    ended = _ended(["--archive", str(archive), *arguments], redirection)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(b"patchlore: writing to standard output failed: ")
+    assert ended.stderr.count(b"\n") == 1
+
+
+def test_a_command_without_output_needs_none(tmp_path: pathlib.Path) -> None:
+    """Ingest works with all three streams closed."""
+    (tmp_path / "one.eml").write_text("Subject: a\nFrom: ada@example.org\n\ntext\n")
+    folder = str(tmp_path / "archive")
+    ended = _ended(["--archive", folder, "ingest", str(tmp_path / "one.eml")], "<&- >&- 2>&-")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+    with Archive(folder) as archive:
+        assert archive.value("SELECT count(*) FROM message") == 1
+
+
+def test_closed_standard_input_is_said(tmp_path: pathlib.Path) -> None:
+    """To read from a stream that is closed is a problem with a sentence."""
+    ended = _ended(["parse", "-"], "<&-")
+    assert ended.returncode == 1
+    assert b"Bad file descriptor" in ended.stderr
+    assert b"Traceback" not in ended.stderr
+
+
+def test_a_reader_of_the_completion_may_close_early() -> None:
+    """`--print-completion bash | head -1` ends quietly."""
+    read, write = os.pipe()
+    os.close(read)
+    command = [*_PROGRAM, "--print-completion", "bash"]
+    ended = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+_WAITING = """
+import sys
+from patchlore import cli
+def wait(args):
+    print("ready", flush=True)
+    import time
+    while True:
+        time.sleep(0.05)
+class Parser:
+    def parse_args(self, arguments):
+        import argparse
+        return argparse.Namespace(run=wait)
+cli.make_parser = Parser
+raise SystemExit(cli.main([]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_command_with_its_status(number: signal.Signals) -> None:
+    """130 for ^C, 143 for SIGTERM, one sentence and no traceback."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _WAITING], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert err.decode() == "patchlore: interrupted; what was stored before is kept.\n"
+
+
+def test_an_interrupt_while_modules_are_loaded_is_quiet() -> None:
+    """Before the command runs ^C ends the program without a traceback of imports."""
+    code = (
+        "import importlib.abc, os, signal, sys\n"
+        "class Finder(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'patchlore.cli':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from patchlore.__main__ import main\n"
+        "main()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (-signal.SIGINT, b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_ingest_with_workers_ends_without_noise(
+    tmp_path: pathlib.Path, number: signal.Signals
+) -> None:
+    """A signal to all processes of an ingest leaves neither tracebacks nor warnings."""
+    mail = (
+        "From ada@example.org Tue Jan  2 03:04:05 2024\nFrom: Ada <ada@example.org>\n"
+        "Message-ID: <{0}@example.org>\nSubject: lamp {0}\n\n" + "the lamp shines\n" * 200 + "\n"
+    )
+    (tmp_path / "box").write_text("".join(mail.format(number) for number in range(6000)))
+    command = [*_PROGRAM, "--archive", str(tmp_path / "archive"), "ingest", "--jobs", "2"]
+    with subprocess.Popen(
+        [*command, str(tmp_path / "box")], stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        _wait_for(lambda: (tmp_path / "archive" / FILE_NAME).exists())
+        _wait_for(lambda: len(_children(process.pid)) >= 2)
+        os.killpg(process.pid, number)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert err.decode() == "patchlore: interrupted; what was stored before is kept.\n"
+
+
+def _children(pid: int) -> list[str]:
+    try:
+        return pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    import time
+
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it never came")
+
+
+def test_an_archive_that_may_not_be_looked_at_is_said(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """No permission on the folder is a sentence, no traceback."""
+
+    def forbidden(self: pathlib.Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(pathlib.Path, "exists", forbidden)
+    assert main(["--archive", str(tmp_path), "stats"]) == 1
+    assert capfd.readouterr().err == (
+        f"patchlore: The archive {tmp_path} can't be opened: Permission denied.\n"
+    )
+
+
+def test_an_error_of_the_system_is_a_sentence(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Any file that can't be used is named, with the reason of the system."""
+
+    def forbidden(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", "/srv/\x1bmail")
+
+    monkeypatch.setattr("patchlore.commands.common.open_archive", forbidden)
+    monkeypatch.setattr("patchlore.commands.archive.open_archive", forbidden)
+    assert main(["--archive", str(tmp_path), "stats"]) == 1
+    assert capfd.readouterr().err == (
+        "patchlore: /srv/\\x1bmail can't be used: Permission denied.\n"
+    )
+
+
+def test_an_archive_without_a_table_is_damaged(
+    archive: pathlib.Path, tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Every command that needs the table says so; check finds the fault."""
+    folder = tmp_path / "copy"
+    folder.mkdir()
+    with (
+        sqlite3.connect(archive / FILE_NAME) as old,
+        sqlite3.connect(folder / FILE_NAME) as new,
+    ):
+        old.backup(new)
+        new.execute("DROP TABLE bug_ref")
+    old.close()
+    new.close()
+    for command in (["pr", "1"], ["prs"], ["stats"], ["check"], ["search", "pr:1"]):
+        capfd.readouterr()
+        assert main(["--archive", str(folder), *command]) == 1, command
+        told = capfd.readouterr()
+        assert "no such table" in told.out + told.err, command
+
+
+def test_the_database_of_somebody_else_is_left_alone(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A foreign SQLite file is refused before a byte of it is changed."""
+    path = tmp_path / FILE_NAME
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE tune (name TEXT)")
+    connection.close()
+    before = path.read_bytes()
+    (tmp_path / "one.eml").write_text("Subject: a\n\ntext\n")
+    assert main(["--archive", str(tmp_path), "ingest", str(tmp_path / "one.eml")]) == 1
+    assert "is not an archive of patchlore" in capfd.readouterr().err
+    assert path.read_bytes() == before
+    assert {item.name for item in tmp_path.iterdir()} == {FILE_NAME, "lock", "one.eml"}
+
+
+def test_an_archive_without_a_name_is_wrong_usage(capfd: pytest.CaptureFixture[str]) -> None:
+    """`--archive "$UNSET"` must not become the archive of the home folder."""
+    assert main(["--archive", "", "stats"]) == 2
+    assert "--archive" in capfd.readouterr().err
