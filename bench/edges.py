@@ -25,8 +25,9 @@ import sys
 import tempfile
 import time
 
-from patchlore.kb.edges import IS_POSTED, RULES, update_edges
+from patchlore.kb.edges import update_edges
 from patchlore.kb.edges_reading import commit_of
+from patchlore.kb.edges_rules import IS_POSTED, RULES
 from patchlore.kb.filling import fill
 from patchlore.kb.store import Archive, transaction
 

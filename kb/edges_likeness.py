@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from patchlore.ingest.message import KIND_ADDED, KIND_REMOVED, Message
 from patchlore.ingest.sources.git import GitError
+from patchlore.kb.edges_rules import IS_POSTED
 from patchlore.kb.errors import GitTreeError
 from patchlore.kb.git_repository import Repository
 from patchlore.kb.store import Archive
@@ -148,8 +149,6 @@ def _candidates(
     archive: Archive,
 ) -> Iterator[tuple[int, str | None, list[Candidate]]]:
     """Mails without an edge, each with the commits to compare it to, the likeliest title first."""
-    from patchlore.kb.edges import IS_POSTED
-
     _make_author_table(archive)
     rows = archive.execute(
         "SELECT m.id, coalesce(m.commit_subject, m.clean_subject), m.timestamp, w.author,"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from patchlore.ingest.message import CONFIDENCES, Confidence
-from patchlore.kb.edges import MEDIUM, RULES
+from patchlore.kb.edges_rules import MEDIUM, RULES
 from patchlore.kb.reading import Brief, briefs
 from patchlore.kb.store import Archive
 
