@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import re
 import warnings
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from patchlore.ingest.errors import Defect
 from patchlore.ingest.mail import Mail, TextPart
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 #: Pages are small: a long quotation has some thousand tags. What is beyond is
 #: left out, since building a tree costs 10 µs and 500 bytes a tag.
 TAG_LIMIT = 20_000
+DEPTH_LIMIT = 200
 HTML_LIMIT = 1 << 23
 LINE_CAP = 4000
 #: A header block of a page is not longer: more are somebody's joke.
@@ -135,12 +137,42 @@ def html_of(raw: Raw) -> tuple[str, list[Defect]]:
 
 
 def soup_of(text: str) -> BeautifulSoup:
-    """TEXT parsed as HTML, without bs4's warnings about markup that looks like a file name."""
+    """TEXT parsed as HTML, without bs4's warnings about markup that looks like a file name.
+
+    Tags nested deeper than DEPTH_LIMIT are left out, their text is not: bs4
+    looks at all tags around a text when it puts it in its place, which took
+    minutes for a page of 10,000 ``<pre>`` that nobody closes.
+    """
     from bs4 import BeautifulSoup
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return BeautifulSoup(text.replace("\x00", "\ufffd"), "lxml")
+        return BeautifulSoup(text.replace("\x00", "\ufffd"), builder=_shallow_builder())
+
+
+@cache
+def _shallow_builder() -> type[Any]:
+    """bs4's tree builder on lxml, with DEPTH_LIMIT; made late, since bs4 is slow to import."""
+    from bs4.builder._lxml import LXMLTreeBuilder
+
+    class Shallow(LXMLTreeBuilder):
+        """lxml tells of the end of each tag that began, so that those left out can be counted."""
+
+        left_out = 0
+
+        def start(self, tag: Any, attrs: Any, nsmap: Any = {}) -> None:  # noqa: B006 # as bs4 has it
+            if self.left_out or len(self.soup.tagStack) > DEPTH_LIMIT:
+                self.left_out += 1
+            else:
+                super().start(tag, attrs, nsmap)
+
+        def end(self, name: Any) -> None:
+            if self.left_out:
+                self.left_out -= 1
+            else:
+                super().end(name)
+
+    return Shallow
 
 
 _BREAK = re.compile(r"<br\s{0,4}/?>", re.I)
