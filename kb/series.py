@@ -176,6 +176,8 @@ def _can_be(one: Sending, other: Sending) -> bool:
     """
     if one.first.trees != other.first.trees:
         return False
+    if one.first.trees and one.version == other.version and one.parts != other.parts:
+        return False  # two rounds of AUTOSEL that have a patch in common
     if one.cover and other.cover and one.cover.title_hash == other.cover.title_hash:
         return True
     mine = {patch.title_hash for patch in one.patches.values()}

@@ -216,6 +216,13 @@ def test_a_backport_is_no_revision(tmp_path: pathlib.Path) -> None:
     assert len(found.revisions) == 1
 
 
+def test_rounds_of_autosel_are_no_revisions(tmp_path: pathlib.Path) -> None:
+    """Two series for one tree share a patch, and are two series."""
+    one = posted("a1", "[PATCH AUTOSEL 5.10 07/24] tick: use two", 1, change="use")
+    two = posted("a2", "[PATCH AUTOSEL 5.10 03/31] tick: use two", 9000, change="use")
+    assert len(series(tmp_path, "a1", one, two).revisions) == 1
+
+
 def test_changes_are_told_patch_by_patch(tmp_path: pathlib.Path) -> None:
     """One changed, one only moved, one gone, one new; rebases change nothing."""
     new = posted("n2", "[PATCH v2 2/3] tick: more", 63, below("c2"), change="wholly new")
