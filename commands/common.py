@@ -70,7 +70,19 @@ class _FormatHelp(str):
 def add_format(parser: argparse.ArgumentParser) -> None:
     """Add --format for sources."""
     text = "take the files for this format instead of looking"
-    parser.add_argument("--format", metavar="F", help=_FormatHelp(text))
+    parser.add_argument("--format", type=_format, metavar="F", help=_FormatHelp(text))
+
+
+def _format(name: str) -> str:
+    """Check the name of a format before anything is made or read."""
+    from patchlore.ingest.detect import format_named
+    from patchlore.ingest.errors import IngestError
+
+    try:
+        format_named(name)
+    except IngestError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return name
 
 
 def add_archive_id(parser: argparse.ArgumentParser, what: str = "a Message-ID") -> None:

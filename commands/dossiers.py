@@ -134,6 +134,8 @@ def run_prs(args: argparse.Namespace) -> int:
             f"  {day(bug.first)} to {day(bug.last)}  {_GROUPS[bug.strength]}"
             for bug in bugs
         )
+    if not bugs:
+        note("patchlore: no mail in the archive names such a bug.")
     return 0 if bugs else 1
 
 
@@ -150,6 +152,8 @@ def _run_workarounds(args: argparse.Namespace, since: int | None) -> int:
     else:
         style = Style()
         print_lines(line for one in found for line in workaround_lines(one, style))
+    if not found:
+        note("patchlore: no patch in the archive names an older compiler.")
     return 0 if found else 1
 
 
@@ -169,6 +173,9 @@ def run_commit(args: argparse.Namespace) -> int:
             if args.json:
                 print_json({"ambiguous": error.sha, "candidates": error.candidates})
             raise
+    if args.tree is not None and not dossier.trees:
+        note(f"patchlore: nothing in the archive connects {dossier.sha} with {args.tree}.")
+        return 1
     if args.json:
         print_json(commit_object(dossier))
     else:
@@ -280,7 +287,7 @@ def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[st
     from patchlore.commands.commits import head_lines, naming_lines, origin_lines, tree_lines
     from patchlore.commands.lines import brief_lines, event_lines, proof_line
     from patchlore.kb.text import printable
-    from patchlore.kb.versions import short_name, tree_name
+    from patchlore.kb.versions import short_name
 
     style = Style()
     yield f"{style.head('commit')} {style.name(dossier.sha)}"
@@ -304,8 +311,6 @@ def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[st
             yield from lines[:1] if (event.key, event.line) in told else lines
             told.add((event.key, event.line))
     if tree is not None:
-        if not dossier.trees:
-            yield f"  no mail connects it with {short_name(tree_name(tree))}"
         return
     mails = {event.key for state in dossier.trees for event in state.events}
     yield from origin_lines(dossier.git.origins, style)

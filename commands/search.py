@@ -169,6 +169,8 @@ def run_search(args: argparse.Namespace) -> int:
         from patchlore.kb.text import printable
 
         note(f"patchlore: nothing is found. Did you mean: {printable(results.suggestion)}")
+    elif not results.total:
+        note("patchlore: nothing is found.")
     return 0 if results.total else 1
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 from patchlore.ingest.message import CONFIDENCES, Confidence
 from patchlore.kb.backports import decide
 from patchlore.kb.dossiers.git_commits import GitFacts, git_facts
-from patchlore.kb.errors import NotFoundError
+from patchlore.kb.errors import DossierError, NotFoundError
 from patchlore.kb.events import Event
 from patchlore.kb.history import events_of_commit
 from patchlore.kb.merge import title_hash
@@ -132,12 +134,12 @@ def candidates(archive: Archive, sha: str, written: list[str]) -> list[Candidate
 def commit_dossier(archive: Archive, sha: str, tree: str | None = None) -> CommitDossier:
     """Return the dossier of the commit that begins with ``sha``, in one tree or in all.
 
-    Raises NotFoundError when no mail names it, and AmbiguousCommitError when
-    several commits begin so.
+    Raises DossierError when it is none, NotFoundError when no mail names it, and
+    AmbiguousCommitError when several commits begin so.
     """
     sha = sha.strip().lower()
-    if len(sha) < MIN_HEX:
-        raise NotFoundError(f"{sha} is too short for a commit: give {MIN_HEX} or more digits.")
+    if not re.fullmatch(rf"[0-9a-f]{{{MIN_HEX},64}}", sha):
+        raise DossierError(f"'{sha}' is no commit: give {MIN_HEX} or more hexadecimal digits.")
     written = spellings(archive, sha)
     if not written:
         raise NotFoundError(f"No mail and no tree in the archive names the commit {sha}.")

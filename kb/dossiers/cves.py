@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -9,7 +10,7 @@ from msgspec import Struct
 from patchlore.ingest.message import CveRecord, Message
 from patchlore.kb.backports import decide
 from patchlore.kb.dossiers.commits import TreeState
-from patchlore.kb.errors import NotFoundError
+from patchlore.kb.errors import DossierError, NotFoundError
 from patchlore.kb.history import events_of_commit
 from patchlore.kb.reading import MIN_HEX, Brief, briefs, longest, spellings
 from patchlore.kb.store import Archive
@@ -88,6 +89,8 @@ def cve_dossier(archive: Archive, name: str) -> CveDossier:
         (name,),
     ).fetchall()
     if not ids and not in_git:
+        if not re.fullmatch(r"CVE-\d{4}-\d{4,19}", name):
+            raise DossierError(f"'{name}' is no CVE: write CVE-2024-12345.")
         raise NotFoundError(f"No mail in the archive names {name}.")
     shown = briefs(archive, ids)
     decoded = {id_: archive.message(id_) for id_ in ids[:_MOST_DECODED]}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from patchlore.kb.dossiers.counts import NameCount, in_order, json_list, name_counts
-from patchlore.kb.errors import NotFoundError
+from patchlore.kb.errors import DossierError, NotFoundError
 from patchlore.kb.reading import Brief, briefs
 from patchlore.kb.store import Archive
 from patchlore.kb.trees import trees_of
@@ -128,6 +128,8 @@ def file_dossier(archive: Archive, path: str, limit: int = 20) -> FileDossier:
 def _find(archive: Archive, text: str) -> tuple[str, bool, list[int]]:
     """The path that is meant, whether it is a folder, and the rows of ``path`` in it."""
     path = text.strip().removeprefix("./").lstrip("/")
+    if not path:
+        raise DossierError("Give the path of a file or a folder.")
     if not path.endswith("/"):
         row = archive.value("SELECT id FROM path WHERE text = ?", (path,))
         if row is not None:

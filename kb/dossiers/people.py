@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from patchlore.kb.dossiers.counts import NameCount, in_order, json_list, name_counts
-from patchlore.kb.errors import NotFoundError
+from patchlore.kb.errors import DossierError, NotFoundError
 from patchlore.kb.reading import Brief
 from patchlore.kb.store import Archive
 
@@ -148,7 +148,7 @@ def _find(archive: Archive, text: str) -> list[_Row]:
         return _with_addresses(archive, found)
     words = [word for word in name.lower().split() if word]
     if not words:
-        raise NotFoundError("Give a name or an address.")
+        raise DossierError("Give a name or an address.")
     likely = [
         row
         for row in _people(archive, "name LIKE ? ESCAPE '!'", f"%{_escaped(max(words, key=len))}%")

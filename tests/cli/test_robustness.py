@@ -15,6 +15,7 @@ import pytest
 
 from patchlore.cli import main
 from patchlore.kb.store import FILE_NAME, Archive
+from tests.cli.conftest import UPSTREAM, Run
 
 _PROGRAM = (sys.executable, "-m", "patchlore")
 
@@ -227,3 +228,70 @@ def test_an_archive_without_a_name_is_wrong_usage(capfd: pytest.CaptureFixture[s
     """`--archive "$UNSET"` must not become the archive of the home folder."""
     assert main(["--archive", "", "stats"]) == 2
     assert "--archive" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("commit", "zzz"),
+        ("commit", ""),
+        ("commit", "012345"),
+        ("cve", "lamp"),
+        ("person", " "),
+        ("file", "/"),
+        ("pr", "zzz"),
+        ("search", ""),
+        ("search", "d:soonish.."),
+        ("prs", "--since", "soonish"),
+        ("prs", "--older-than", "lamp"),
+        ("backports", "5.10", "--state", "lamp"),
+    ],
+)
+def test_what_can_not_be_meant_is_wrong_usage(run: Run, arguments: tuple[str, ...]) -> None:
+    """Status 2, a sentence, no data."""
+    result = run(*arguments)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith("patchlore: ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("prs", "--since", "2099-01-01"),
+        ("prs", "--since", "2099-01-01", "--json"),
+        ("prs", "--older-than", "gcc-1"),
+        ("search", "zzzzqqqq"),
+        ("search", "zzzzqqqq", "--json"),
+        ("search", "s:zzzzqqqq", "--format", "mbox"),
+        ("search", "s:zzzzqqqq", "--facets"),
+        ("commit", "ffffffffffff"),
+        ("commit", UPSTREAM, "--tree", "4.4"),
+        ("cve", "CVE-2099-99999"),
+        ("person", "zzzz"),
+        ("file", "zzzz/zzzz.c"),
+        ("pr", "99999999"),
+        ("thread", "none@example.org"),
+        ("series", "none@example.org"),
+        ("show", "none@example.org"),
+        ("explain", "none@example.org"),
+        ("backports", "4.4"),
+    ],
+)
+def test_nothing_found_is_said(run: Run, arguments: tuple[str, ...]) -> None:
+    """Status 1 and a sentence on standard error."""
+    result = run(*arguments)
+    assert result.status == 1
+    assert result.err.startswith("patchlore: ")
+
+
+@pytest.mark.parametrize("command", ["ingest", "parse"])
+def test_an_unknown_format_is_wrong_usage(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], command: str
+) -> None:
+    """It is known before an archive is made."""
+    folder = tmp_path / "archive"
+    with pytest.raises(SystemExit) as ended:
+        main(["--archive", str(folder), command, "--format", "lamp", "x.eml"])
+    assert ended.value.code == 2
+    assert "no format 'lamp'" in capfd.readouterr().err
+    assert not folder.exists()
