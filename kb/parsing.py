@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import email
 import email.policy
 import multiprocessing
@@ -110,6 +111,33 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Start a process without a signal in the middle; it inherits that ^C is not for it.
+
+    A process that is half started complains about its missing half; the signal
+    is heard when it has started.
+    """
+    heard: list[int] = []
+    handlers = []
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                handler = signal.getsignal(number)
+                if callable(handler):
+                    handlers.append((number, handler))
+                    signal.signal(number, lambda number, frame: heard.append(number))
+        yield
+    finally:
+        for number, handler in handlers:
+            signal.signal(number, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in handlers:
+            if number in heard:
+                handler(number, None)
+
+
 class Workers:
     """Parses chunks in order, in ``jobs`` processes beside this one.
 
@@ -171,15 +199,12 @@ class Workers:
             self._pool = ProcessPoolExecutor(
                 self._jobs, mp_context=context, initializer=_end_with_parent
             )
-        # A process that is started inherits the mask: ^C is for this process alone.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         try:
-            return self._pool.submit(_parse_remote, raws)
+            with _undisturbed():
+                return self._pool.submit(_parse_remote, raws)
         except BrokenProcessPool:  # what broke it comes to light in `results`
             self._pool = None
             return self._start(raws)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _one_by_one(self, raws: list[Raw]) -> list[Work]:
         """A process died (memory, a bug below Python): find the mail, keep the others."""

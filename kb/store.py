@@ -114,6 +114,9 @@ class Archive:
         """Run one statement; damage of the file becomes an ArchiveError."""
         try:
             return self.connection.execute(sql, parameters)
+        except UnicodeEncodeError:
+            # An argument that is no UTF-8 (PEP 383); nothing in the archive is called so.
+            return self.connection.execute(sql, [_stored_text(value) for value in parameters])
         except sqlite3.DatabaseError as error:
             raise explain_error(error, self.path) from error
 
@@ -293,6 +296,10 @@ def take_lock(path: pathlib.Path) -> IO[bytes]:
             f"Another patchlore is writing to the archive {path}: wait until it is done."
         ) from error
     return lock
+
+
+def _stored_text(value: object) -> object:
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def _is_there(path: pathlib.Path) -> bool:

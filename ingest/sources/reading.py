@@ -16,6 +16,7 @@ from patchlore.ingest.sources.files import Stream, read_file, why
 from patchlore.ingest.sources.items import Found, Item, Listing, Mark, MarkOf, OnListing, Problem
 from patchlore.ingest.sources.maildir import is_maildir, read_maildir
 from patchlore.ingest.sources.patch_folder import place_of, series_of
+from patchlore.ingest.sources.paths import path_text
 from patchlore.ingest.sources.public_inbox import epochs_of, is_bare_repository, read_repository
 
 __all__ = ["Item", "Listing", "Mark", "Problem", "read_source"]
@@ -47,25 +48,44 @@ def read_source(
     Raises IngestError for an unknown FORMAT, at the first step.
     """
     form = format_named(format) if format is not None else None
-    reader = _Reader(list_name, form, mark_of, wants_listings=on_listing is not None)
-    for item in _placed(reader.stream(sys.stdin.buffer, "-") if path == "-" else reader.path(path)):
+    if list_name is not None:
+        list_name = path_text(list_name)
+    reader = _Reader(
+        list_name,
+        form,
+        lambda key: mark_of(path_text(key)),
+        wants_listings=on_listing is not None,
+    )
+    for item in _named(reader.stream(sys.stdin.buffer, "-") if path == "-" else reader.path(path)):
         if not isinstance(item, Listing):
             yield item
         elif on_listing is not None:
             on_listing(item)
 
 
-def _placed(items: Iterator[Found]) -> Iterator[Found]:
-    """ITEMS; mails that lie in a folder which says something of them say so."""
+def _named(items: Iterator[Found]) -> Iterator[Found]:
+    """ITEMS with names of files that are text (paths.py).
+
+    Mails that lie in a folder which says something of them say so.
+    """
     last = None
+    named = ""
     place = None
     for item in items:
         if isinstance(item, Raw):
             source = item.source
             if source.path is not last:
                 last, place = source.path, place_of(source.path)
+                named = path_text(last)
+            source.path = named
             if place is not None:
                 source.place = _joined(source.place, place)
+        elif isinstance(item, Problem):
+            text = item.text.replace(item.path, path_text(item.path)) if item.path else item.text
+            item = structs.replace(item, path=path_text(item.path), text=text)
+        else:
+            key = "path" if isinstance(item, Listing) else "source"
+            item = structs.replace(item, **{key: path_text(getattr(item, key))})
         yield item
 
 

@@ -295,3 +295,33 @@ def test_an_unknown_format_is_wrong_usage(
     assert ended.value.code == 2
     assert "no format 'lamp'" in capfd.readouterr().err
     assert not folder.exists()
+
+
+def test_names_of_files_never_reach_the_terminal_raw(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Bytes that are no text, escape sequences and line ends in names are escaped."""
+    folder = tmp_path / "mail"
+    folder.mkdir()
+    mail = b"From: ada@example.org\nMessage-ID: <%d@example.org>\nSubject: lamp\n\ntext\n"
+    for number, name in enumerate((b"a\xff.eml", b"b\x1b[31m.eml", b"c\nd.eml")):
+        (folder / os.fsdecode(name)).write_bytes(mail % number)
+        (folder / os.fsdecode(b"empty" + name)).write_bytes(b"")
+    archive = str(tmp_path / "archive")
+    assert main(["--archive", archive, "ingest", str(folder)]) == 1
+    err = capfd.readouterr().err
+    assert err.splitlines()[-1].startswith("read 3, new 3,")
+    assert len(err.splitlines()) == 4
+    for number in range(3):
+        assert main(["--archive", archive, "show", f"{number}@example.org"]) == 0
+    told = err + capfd.readouterr().out
+    assert "\x1b" not in told
+    for shown in (r"a\xff.eml", r"b\x1b[31m.eml", r"c\x0ad.eml"):
+        assert told.count(shown) == 2
+
+
+def test_arguments_that_are_no_text_name_nothing(run: Run) -> None:
+    """A Message-ID or a name in another encoding is not found, that is all."""
+    for command in ("show", "thread", "explain", "person", "file"):
+        result = run(command, os.fsdecode(b"na\xffme"))
+        assert (result.status, result.out) == (1, ""), command
