@@ -7,6 +7,8 @@ import itertools
 import math
 import operator
 import pathlib
+import sys
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -121,9 +123,7 @@ class _Segment:
     def numbers(self) -> Sequence[int]:
         """The number of each document, by its place in the segment."""
         if self._numbers is None:
-            column = self._reader.column_reader("number")
-            load = getattr(column, "load", None)
-            self._numbers = load() if load is not None else list(column)
+            self._numbers = _load(self._reader.column_reader("number"), self.size)
             # Most segments hold messages in a row: their numbers need no look-up.
             numbers = self._numbers
             if all(map(operator.eq, numbers, itertools.count(numbers[0] if numbers else 0))):
@@ -230,6 +230,19 @@ class _Segment:
                         found[document] = found.get(document, b"") + value
                 postings._next_block()
         return found
+
+
+def _load(column: Any, size: int) -> Sequence[int]:
+    """All numbers of a column, which Whoosh reads one by one: a tenth of a second for 80,000."""
+    inner = getattr(column, "_reader", column)
+    if size and getattr(inner, "_count", None) == size and getattr(inner, "_typecode", "") == "q":
+        numbers = array("q")
+        numbers.frombytes(bytes(inner._dbfile.get(inner._basepos, size * numbers.itemsize)))
+        if sys.byteorder == "little":
+            numbers.byteswap()
+        if (numbers[0], numbers[-1]) == (column[0], column[size - 1]):
+            return numbers
+    return list(column)
 
 
 def _ids(postings: Any) -> Iterable[int]:
