@@ -47,7 +47,7 @@ def test_line(tmp_path: Path) -> None:
     """A mail of one line of 100 MiB: its start is read."""
     outcome = read_bomb("line", tmp_path)
     assert outcome.subjects == [TITLE]
-    assert outcome.defects == ["text-too-long", "line-too-long"]
+    assert outcome.defects == ["text-too-long", "line-too-long", "cut-short"]
     assert outcome.problems == ["damaged"]
 
 
