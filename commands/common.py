@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from patchlore.ingest.sources.items import Problem
     from patchlore.kb.store import Archive
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -155,6 +156,36 @@ def note(text: str, *, keep_lines: bool = False) -> None:
     from patchlore.kb.text import printable, printable_lines
 
     print(printable_lines(text) if keep_lines else printable(text), file=sys.stderr)
+
+
+class Problems:
+    """What could not be read, told as it comes; files that are plainly no mail at the end."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.failed = False
+        self._passed_over = 0
+        self._names: list[str] = []
+
+    def add(self, problem: Problem) -> None:
+        """Take a problem: a note about it, or a file more that is no mail."""
+        if not problem.passed_over:
+            self.failed = True
+            note(f"patchlore: {problem.text}")
+            return
+        self._passed_over += problem.passed_over
+        if len(self._names) < 3 and problem.passed_over == 1:
+            self._names.append(problem.path)
+
+    def tell(self) -> None:
+        """Say which files were passed over."""
+        from patchlore.kb.text import count
+
+        if self._passed_over:
+            were = "was" if self._passed_over == 1 else "were"
+            names = ", ".join(self._names) + (" …" if self._passed_over > len(self._names) else "")
+            note(f"patchlore: {count(self._passed_over, 'file')} {were} no mail: {names}")
+        self._passed_over = 0
 
 
 def terminal_width() -> int:

@@ -7,7 +7,14 @@ import pathlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from patchlore.commands.common import Subparsers, add_command, add_format, archive_path, note
+from patchlore.commands.common import (
+    Problems,
+    Subparsers,
+    add_command,
+    add_format,
+    archive_path,
+    note,
+)
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -120,13 +127,12 @@ def _fill(archive: Archive, args: argparse.Namespace, *, is_terminal: bool) -> b
 
     from patchlore.kb.filling import fill
 
-    with (
-        tqdm.tqdm(unit=" mails", disable=not is_terminal, leave=False, desc="reading") as bar,
-    ):
+    problems = Problems()
+    with tqdm.tqdm(unit=" mails", disable=not is_terminal, leave=False, desc="reading") as bar:
 
         def problem(found: Problem) -> None:
             with bar.external_write_mode(file=sys.stderr):
-                note(f"patchlore: {found.text}")
+                problems.add(found)
 
         summary = fill(
             archive,
@@ -137,8 +143,9 @@ def _fill(archive: Archive, args: argparse.Namespace, *, is_terminal: bool) -> b
             on_progress=lambda done: _advance(bar, done),
             on_problem=problem,
         )
+    problems.tell()
     note(summary.line())
-    return bool(summary.problems)
+    return problems.failed
 
 
 def _advance(bar: tqdm[Any], done: int) -> None:

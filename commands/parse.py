@@ -6,7 +6,14 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from patchlore.commands.common import Subparsers, add_command, add_format, note, print_json_lines
+from patchlore.commands.common import (
+    Problems,
+    Subparsers,
+    add_command,
+    add_format,
+    note,
+    print_json_lines,
+)
 
 if TYPE_CHECKING:
     from patchlore.ingest.message import Message
@@ -44,20 +51,21 @@ def _messages(files: list[str], format: str | None, failed: list[str]) -> Iterat
     from patchlore.ingest.sources.reading import read_source
     from patchlore.kb.parsing import parse_safely
 
+    problems = Problems()
     for path in files:
-        found, problems = 0, 0
+        found, problems.failed = 0, False
         try:
             for item in read_source(path, format=format):
                 if isinstance(item, Raw):
                     found += 1
                     yield parse_safely(item)
                 elif isinstance(item, Problem):
-                    problems += 1
-                    note(f"patchlore: {item.text}")
+                    problems.add(item)
         except (PatchloreError, OSError) as error:
-            problems += 1
+            problems.failed = True
             note(f"patchlore: {path}: {error}")
-        if not found and not problems:
+        if not found and not problems.failed:
             note(f"patchlore: {path} holds no message.")
-        if problems or not found:
+        if problems.failed or not found:
             failed.append(path)
+    problems.tell()

@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import Iterable
 
+from patchlore.ingest.sources.paths import path_text
 from patchlore.kb.git_reach import PlaceRef, Reach, parse_text, reach, refs_of, text_of
 from patchlore.kb.git_repository import Graph, Ref, Repository, state_of
 from patchlore.kb.interning import next_id
@@ -87,7 +88,7 @@ class Tree:
             " is_shallow = ?4, patch_ids = max(patch_ids, ?5)",
             (
                 self.name,
-                self._repository.git_dir,
+                path_text(self._repository.git_dir),
                 self._state,
                 self._repository.is_shallow,
                 patch_ids,

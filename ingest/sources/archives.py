@@ -261,7 +261,7 @@ def read_archive(
     if without_mail > NAMED_MEMBERS:
         more = without_mail - NAMED_MEMBERS
         inside = f"{path}!"
-        yield Problem(inside, 0, f"{path}: {more} more members hold no mail.", "no-mail")
+        yield Problem(inside, 0, f"{path}: {more} more members hold no mail.", "no-mail", more)
     trouble = archive.trouble or budget.trouble
     if trouble is not None:
         text = f"{path}: {trouble}. What was before it has been read; fetch the archive again."

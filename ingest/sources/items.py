@@ -27,13 +27,16 @@ class Problem(Struct, frozen=True):
     ``text`` is a whole sentence for a person that names the file and says what
     to do; ``offset`` is in bytes of the file as it is on disk. ``code``: ``no-mail`` (it
     holds something else), ``empty``, ``unreadable`` (the system says no),
-    ``damaged`` (a part of it is lost).
+    ``damaged`` (a part of it is lost). ``passed_over`` is above 0 for files that
+    are plainly no mail and no patch, met in a folder or an archive beside those
+    that are (a README): nothing is missing; it is how many.
     """
 
     path: str
     offset: int
     text: str
     code: str = "damaged"
+    passed_over: int = 0
 
 
 class Listed(Struct, frozen=True, kw_only=True):

@@ -136,9 +136,17 @@ class _Reader:
     def named_file(self, path: str) -> Iterator[Found]:
         """A file that the user named: says so when it is known to hold no mail."""
         kinds: set[type[Found]] = set()
+        without_mail = 0
         for item in self.file(path):
-            kinds.add(type(item))
+            if isinstance(item, Problem) and item.code == "no-mail" and item.path != path:
+                without_mail += 1
+                item = _passed(item)
+            else:
+                kinds.add(type(item))
             yield item
+        if without_mail and kinds <= {Mark}:
+            yield Problem(path, 0, f"{path}: there is no mail in this archive.", "no-mail")
+            return
         if kinds <= {Mark, Listing} and Mark in kinds and not self.wants_listings:
             text = f"{path}: it is an archive's page of links; name the pages of messages."
             yield Problem(path, 0, text, "no-mail")
@@ -150,15 +158,20 @@ class _Reader:
         without_mail = 0
         for item in self.folder(path, idle):
             if isinstance(item, Problem) and item.code == "no-mail":
+                if item.path == path:
+                    yield item
+                    return
                 without_mail += 1
                 if without_mail > _NAMED_FILES:
                     continue
-            useful = useful or not isinstance(item, Problem)
+                item = _passed(item)
+            useful = useful or not isinstance(item, Problem) or item.code != "no-mail"
             yield item
         if without_mail > _NAMED_FILES:
             more = without_mail - _NAMED_FILES
-            yield Problem(path, 0, f"{path}: {more} more files in it hold no mail.", "no-mail")
-        if not useful and not idle and not without_mail:
+            text = f"{path}: {more} more files in it hold no mail."
+            yield Problem(path, 0, text, "no-mail", more)
+        if not useful and not idle:
             yield Problem(
                 path,
                 0,
@@ -231,6 +244,11 @@ class _Reader:
     def stream(self, file: Readable, path: str) -> Iterator[Found]:
         """The mails of a stream that can be read once: a pipe, standard input."""
         yield from Stream(file, path, self.list_name, self.form).run()
+
+
+def _passed(problem: Problem) -> Problem:
+    """A problem with a file beside mails, as a note: it is not one of them."""
+    return structs.replace(problem, passed_over=max(1, problem.passed_over))
 
 
 def _noting_idle(items: Iterator[Found], name: str, idle: list[str]) -> Iterator[Found]:

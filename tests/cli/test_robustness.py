@@ -325,3 +325,58 @@ def test_arguments_that_are_no_text_name_nothing(run: Run) -> None:
     for command in ("show", "thread", "explain", "person", "file"):
         result = run(command, os.fsdecode(b"na\xffme"))
         assert (result.status, result.out) == (1, ""), command
+
+
+_PLAIN = b"From: ada@example.org\nMessage-ID: <%d@example.org>\nSubject: lamp\n\ntext\n"
+
+
+@pytest.mark.parametrize("command", ["ingest", "parse"])
+def test_files_beside_mail_are_passed_over_with_a_note(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], command: str
+) -> None:
+    """A README and JSON in a folder of mails are no failure; how many is said."""
+    folder = tmp_path / "mail"
+    folder.mkdir()
+    (folder / "one.eml").write_bytes(_PLAIN % 1)
+    (folder / "README").write_text("What is here.\n")
+    (folder / "notes.json").write_text('{"a": 1}\n')
+    for number in range(30):
+        (folder / f"x{number}.dat").write_bytes(b"\0\1\2")
+    arguments = ["--archive", str(tmp_path / "archive"), command]
+    assert main([*arguments, str(folder)]) == 0
+    assert f"patchlore: 32 files were no mail: {folder}/README, " in capfd.readouterr().err
+    assert main([*arguments, str(folder / "README")]) == 1
+    assert "README is no mail" in capfd.readouterr().err
+    (folder / "empty.eml").write_bytes(b"")
+    assert main([*arguments, str(folder)]) == 1
+
+
+def test_a_folder_without_any_mail_is_a_mistake(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """When there is nothing else the files are no note: the folder is the wrong one."""
+    (tmp_path / "README").write_text("What is here.\n")
+    assert main(["parse", str(tmp_path)]) == 1
+    assert "there is no mail in this folder" in capfd.readouterr().err
+
+
+def test_files_beside_mail_in_an_archive_are_passed_over(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A tar with a README is as a folder with one; one without any mail is a mistake."""
+    import io
+    import tarfile
+
+    for name, files in (
+        ("good.tar", {"README": b"What is here.\n", "one.eml": _PLAIN % 1}),
+        ("bad.tar", {"README": b"What is here.\n"}),
+    ):
+        with tarfile.open(tmp_path / name, "w") as tar:
+            for member, data in files.items():
+                info = tarfile.TarInfo(member)
+                info.size = len(data)
+                tar.addfile(info, io.BytesIO(data))
+    assert main(["parse", str(tmp_path / "good.tar")]) == 0
+    assert "1 file was no mail" in capfd.readouterr().err
+    assert main(["parse", str(tmp_path / "bad.tar")]) == 1
+    assert "there is no mail in this archive" in capfd.readouterr().err
