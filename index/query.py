@@ -7,7 +7,8 @@ what can't be an operator is a word.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -114,8 +115,11 @@ def parse_query(text: str, is_trailer: Callable[[str], bool] = lambda name: Fals
     if len(text) > MAX_LENGTH:
         reason = f"The query has {len(text):,} characters, more than {MAX_LENGTH:,}."
         raise QueryError(text[:60], 59, 60, reason, "Ask for less at a time.")
-    tree = _parser().parse(text)
-    return _Builder(text, is_trailer).build(tree)
+    builder = _Builder(text, is_trailer)
+    plain = _plain_terms(text)
+    if plain is not None:
+        return builder.build_plain(plain)
+    return builder.build(_parser().parse(text))
 
 
 def leaves(node: Node) -> Iterator[Leaf]:
@@ -125,6 +129,38 @@ def leaves(node: Node) -> Iterator[Leaf]:
             yield from leaves(item)
     elif not isinstance(node, Not):
         yield node
+
+
+# -- words and prefixes without operators -------------------------------------------
+
+# Most queries are such, and making lark's parser takes longer than their search.
+_PLAIN_TERM = re.compile(r"([A-Za-z][\w-]*:)?([^\W_][\w.@+]*(?:-[\w.@+]+)*)")
+
+
+class _Piece(Struct, frozen=True):
+    """A prefix or a word and where it stands: of lark's tokens what the builder needs."""
+
+    value: str
+    start_pos: int
+    end_pos: int
+
+
+def _plain_terms(text: str) -> list[list[_Piece]] | None:
+    """The terms of TEXT (prefix and word, or a word); None where only lark can tell."""
+    terms: list[list[_Piece]] = []
+    for found in re.finditer(r"\S+", text):
+        match = _PLAIN_TERM.fullmatch(found[0])
+        if match is None or match[2] in ("AND", "OR", "NOT"):
+            return None
+        start = found.start()
+        terms.append(
+            [
+                _Piece(match[group], start + match.start(group), start + match.end(group))
+                for group in (1, 2)
+                if match[group]
+            ]
+        )
+    return terms
 
 
 # -- from text to a tree of lark's --------------------------------------------------
@@ -250,6 +286,14 @@ class _Builder:
             return self.build(children[-1], prefix)
         return self._leaf(children, prefix, quoted=kind == "phrase")
 
+    def build_plain(self, terms: list[list[_Piece]]) -> Node:
+        """Return the node for terms that stand side by side."""
+        nodes = []
+        for term in terms:
+            prefix = self._prefix(term[0]) if len(term) == 2 else None
+            nodes.append(self._leaf(term, prefix, quoted=False))
+        return self._group(nodes)
+
     def _group(self, items: list[Node]) -> Node:
         """Join what stands side by side: all of it, but any of several exact identifiers."""
         same: dict[str, list[Node]] = {}
@@ -265,7 +309,7 @@ class _Builder:
                 joined.append(item)
         return _all(joined)
 
-    def _prefix(self, token: Token) -> Prefix | None:
+    def _prefix(self, token: Token | _Piece) -> Prefix | None:
         name = token.value[:-1]
         found = find_prefix(name)
         if found is None and self.is_trailer(name.lower()):
@@ -283,7 +327,9 @@ class _Builder:
             )
         return found
 
-    def _leaf(self, children: list[Token], prefix: Prefix | None, *, quoted: bool) -> Node:
+    def _leaf(
+        self, children: Sequence[Token | _Piece], prefix: Prefix | None, *, quoted: bool
+    ) -> Node:
         token = children[-1]
         value = token.value
         place = Place(_place(children[0]).start, _place(token).end)
@@ -329,7 +375,7 @@ class _Builder:
         return value
 
 
-def _place(token: Token) -> Place:
+def _place(token: Token | _Piece) -> Place:
     return Place(token.start_pos or 0, token.end_pos or 0)
 
 

@@ -227,3 +227,30 @@ def test_query_of_megabytes() -> None:
     with pytest.raises(QueryError, match="1,000,000 characters") as caught:
         parse_query("dim " * 250_000)
     assert len(str(caught.value)) < 500
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["a", "Ab_c", "s:x", "mid:a@b.c", "mid:d@b.c", "C++", "fs-x", "d:2020", "v:2", "AND",
+             "is:patch", "Re:x", "nope:x", "f:ada", "-b", "d:..2020", "a:b:c", "pr:5", "3.", "z:x",
+             "reviewed-by:ada", "_x", "a--b", "s:AND", "/a/", "x-", "dfb:a.b"]
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)  # fmt: skip
+def test_plain_queries_need_no_parser(words: list[str]) -> None:
+    """Words and prefixes alone mean the same as with the grammar, errors too."""
+    text = "  ".join(words)
+
+    def answer() -> object:
+        try:
+            return parse_query(text)
+        except QueryError as error:
+            return str(error)
+
+    fast = answer()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("patchlore.index.query._plain_terms", lambda text: None)
+        assert answer() == fast
