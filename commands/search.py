@@ -315,9 +315,9 @@ def _marked(snippet: Snippet, style: Style, printable: Callable[[str], str]) -> 
 
 
 def _one_line(key: str) -> str:
-    from patchlore.kb.text import printable
+    from patchlore.kb.text import escaped
 
-    return printable(key)
+    return escaped(key)
 
 
 def _as_json(hit: Hit) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from patchlore.index.paths import Paths
 from patchlore.index.tables import FactError, Tables, hex_condition, json_list
 from patchlore.index.words import message_id_words
 from patchlore.kb.store import Archive
+from patchlore.kb.text import unescaped
 from patchlore.kb.versions import rank, tree_name
 
 _RELATIONS = {
@@ -174,16 +175,16 @@ class Facts(Tables):
         if match := re.fullmatch(r"(.*@patchlore|.*)#(\d{1,6})", text, re.DOTALL):
             ordinal = int(match[2])
         found = self._set(
-            "SELECT message.id FROM mid JOIN message ON message.mid = mid.id WHERE mid.text = ?1"
-            " UNION SELECT alias.message FROM mid JOIN alias ON alias.mid = mid.id"
-            " WHERE mid.text = ?1",
-            (text,),
+            "SELECT message.id FROM mid JOIN message ON message.mid = mid.id"
+            " WHERE mid.text IN (?1, ?2) UNION SELECT alias.message FROM mid"
+            " JOIN alias ON alias.mid = mid.id WHERE mid.text IN (?1, ?2)",
+            (text, unescaped(text)),
         )
         if not found and ordinal is not None:
             found = self._set(
                 "SELECT message.id FROM mid JOIN message ON message.mid = mid.id"
-                " WHERE mid.text = ? AND message.ordinal = ?",
-                (text.rpartition("#")[0], ordinal - 1),
+                " WHERE mid.text IN (?1, ?2) AND message.ordinal = ?3",
+                (name := text.rpartition("#")[0], unescaped(name), ordinal - 1),
             )
         return found
 
@@ -201,15 +202,15 @@ class Facts(Tables):
     def _references(self, value: str, quoted: bool) -> set[int]:
         return self._set(
             "SELECT reference.message FROM mid JOIN reference ON reference.mid = mid.id"
-            " WHERE mid.text = ?",
-            (_plain_mid(value),),
+            " WHERE mid.text IN (?1, ?2)",
+            (name := _plain_mid(value), unescaped(name)),
         )
 
     def _thread(self, value: str, quoted: bool) -> set[int]:
         return self._set(
             "SELECT message.id FROM mid AS named JOIN mid ON mid.thread = named.thread"
-            " JOIN message ON message.mid = mid.id WHERE named.text = ?",
-            (_plain_mid(value),),
+            " JOIN message ON message.mid = mid.id WHERE named.text IN (?1, ?2)",
+            (name := _plain_mid(value), unescaped(name)),
         )
 
     def _series(self, value: str, quoted: bool) -> set[int]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from patchlore.kb.errors import NotFoundError
 from patchlore.kb.store import Archive
+from patchlore.kb.text import unescaped
 
 #: Shorter abbreviations of a commit name too much (git's own minimum is 4, its habit 7).
 MIN_HEX = 7
@@ -138,6 +139,9 @@ def message_names(name: str) -> Iterator[str]:
     bare = name.removeprefix("id:").removeprefix("mid:").strip().strip("<>")
     if bare != name:
         yield bare
+    if "\\" in name:  # as it is printed when a terminal may not get it: a\x1bb@example.org
+        yield unescaped(name)
+        yield unescaped(bare)
     if name.startswith(("http://", "https://")):
         for piece in urllib.parse.urlsplit(name).path.split("/"):
             if "@" in piece or "%40" in piece.lower():

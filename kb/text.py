@@ -24,6 +24,23 @@ def printable(text: str | None) -> str:
     return "" if text is None else _UNSAFE.sub(_escape, text.replace("\t", " "))
 
 
+def escaped(text: str) -> str:
+    """Return text as one line from which ``unescaped`` makes it again: a name to copy."""
+    return _UNSAFE.sub(_escape, text)
+
+
+_ESCAPED = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U000([0-9a-f]{5}))")
+
+
+def unescaped(text: str) -> str:
+    """Return the text that ``printable`` or ``escaped`` has shown as ``text``.
+
+    >>> unescaped(r"a\x1bb\x22")
+    'a\x1bb"'
+    """
+    return _ESCAPED.sub(lambda match: chr(int(match[1] or match[2] or match[3], 16)), text)
+
+
 def printable_lines(text: str) -> str:
     """Return text from mail for a terminal, its lines and tabs kept."""
     return "\n".join(

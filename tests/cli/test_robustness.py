@@ -380,3 +380,34 @@ def test_files_beside_mail_in_an_archive_are_passed_over(
     assert "1 file was no mail" in capfd.readouterr().err
     assert main(["parse", str(tmp_path / "bad.tar")]) == 1
     assert "there is no mail in this archive" in capfd.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def odd_ids(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, list[str]]:
+    """An archive of mails with odd Message-IDs, and these as search prints them."""
+    folder = tmp_path_factory.mktemp("odd")
+    written = ("a\x1b[1mb@example.org", 'say "lamp" @example.org', "a\\b@example.org", "\x01@x")
+    for number, id_ in enumerate(written):
+        mail = f"From: ada@example.org\nMessage-ID: <{id_}>\nSubject: lamp {number}\n\nlamp\n"
+        (folder / f"{number}.eml").write_text(mail)
+    archive = tmp_path_factory.mktemp("archive")
+    assert main(["--archive", str(archive), "ingest", str(folder)]) == 0
+    return archive, [str(number) for number in range(len(written))]
+
+
+def test_ids_that_search_prints_are_taken_by_show_and_search(
+    odd_ids: tuple[pathlib.Path, list[str]], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Control characters, blanks and quotation marks in an id don't lose the mail."""
+    archive, numbers = odd_ids
+    capfd.readouterr()
+    assert main(["--archive", str(archive), "search", "s:lamp", "--format", "ids"]) == 0
+    ids = capfd.readouterr().out.splitlines()
+    assert len(set(ids)) == len(numbers)
+    for id_ in ids:
+        assert id_.isprintable()
+        assert main(["--archive", str(archive), "show", id_]) == 0
+        shown = capfd.readouterr().out.splitlines()[0]
+        quoted = id_.replace('"', r"\x22")
+        assert main(["--archive", str(archive), "search", f'mid:"{quoted}"', "--json"]) == 0
+        assert f'"subject":"{shown}"' in capfd.readouterr().out
