@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import pathlib
 import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from patchlore.commands.common import Subparsers, add_command, note, open_archive
+from patchlore.commands.common import Subparsers, add_command, note, open_archive, print_lines
 
 
 def add_parsers(subparsers: Subparsers) -> None:
@@ -114,8 +115,13 @@ def run_backports(args: argparse.Namespace) -> int:
                     "--state all widens it."
                 )
             return 1
-        with _output(args.output) as out:
-            notes = writer(args.format)(archive, tree, rows, out)
+        if args.format == "text" and args.output is None:
+            plain = io.BytesIO()
+            notes = writer(args.format)(archive, tree, rows, plain)
+            print_lines(plain.getvalue().decode().split("\n")[:-1])
+        else:
+            with _output(args.output) as out:
+                notes = writer(args.format)(archive, tree, rows, out)
     for text in notes:
         note(f"patchlore: {text}")
     return 0

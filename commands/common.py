@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from patchlore.commands.folding import columns, folded
+
 if TYPE_CHECKING:
     from patchlore.ingest.sources.items import Problem
     from patchlore.kb.store import Archive
@@ -119,8 +121,14 @@ class Style:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines of text to standard output."""
-    sys.stdout.writelines(f"{line}\n" for line in lines)
+    """Print lines of text to standard output, folded where the reader has fewer columns."""
+    width = columns()
+    if width is None:
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        return
+    for text in lines:
+        for line in text.split("\n"):
+            sys.stdout.writelines(f"{part}\n" for part in folded(line, width))
 
 
 def write_bytes(data: bytes) -> None:
@@ -189,7 +197,5 @@ class Problems:
 
 
 def terminal_width() -> int:
-    """Return the columns to use: those of the terminal, 80 to 120; 100 where there is none."""
-    if not sys.stdout.isatty():
-        return 100
-    return max(80, min(120, os.get_terminal_size(sys.stdout.fileno()).columns or 100))
+    """Return the columns that a line is laid out for: at most 120; 100 where nobody says."""
+    return min(120, columns() or 100)

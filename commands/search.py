@@ -125,13 +125,16 @@ def _limit(text: str) -> int:
 
 
 def _help_of_prefixes() -> str:
+    import shutil
+
     from patchlore.index.prefixes import PREFIXES
 
+    width = max(40, min(79, shutil.get_terminal_size().columns - 1))
     lines = ["prefixes:"]
     for prefix in PREFIXES.values():
         text = prefix.help + (f": {', '.join(prefix.choices)}" if prefix.choices else "")
         head = f"  {prefix.name + ':':12} "
-        lines += textwrap.wrap(text, 79, initial_indent=head, subsequent_indent=" " * len(head))
+        lines += textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * len(head))
     lines.append("  reviewed-by: and any other trailer: somebody whom it names")
     return "\n".join(lines)
 

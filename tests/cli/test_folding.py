@@ -1,0 +1,75 @@
+"""Lines are folded for the columns that the reader has, and nothing of them is lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from patchlore.commands.folding import folded
+from tests.cli.conftest import UPSTREAM, Run
+
+
+def test_a_line_is_folded_at_blanks_and_indented() -> None:
+    """What follows stands below, deeper than the line."""
+    assert list(folded("  lamp shines over the harbour", 16)) == [
+        "  lamp shines",
+        "    over the",
+        "    harbour",
+    ]
+
+
+def test_a_long_word_is_cut() -> None:
+    """Where there is no blank a line ends anywhere."""
+    assert list(folded("a" * 25, 20)) == ["a" * 20, "  " + "a" * 5]
+
+
+def test_colours_take_no_columns() -> None:
+    """A styled line is folded as the same one without style."""
+    assert list(folded("\x1b[1mlamp\x1b[0m shines by night", 18)) == [
+        "\x1b[1mlamp\x1b[0m shines by",
+        "  night",
+    ]
+
+
+def test_letters_of_east_asia_take_two_columns() -> None:
+    """Ten of them fill a line of twenty."""
+    assert [len(part) for part in folded("灯" * 11, 20)] == [10, 3]
+
+
+@given(st.text(st.characters(exclude_characters="\n\t\x1b", codec="utf-8")), st.integers(20, 60))
+def test_no_part_is_too_long_and_nothing_is_lost(line: str, width: int) -> None:
+    """Only blanks come and go."""
+    parts = list(folded(line, width))
+    assert all(len(part) <= width for part in parts)
+    assert "".join(parts).replace(" ", "") == line.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", "tick"),
+        ("search", "tick", "--flat"),
+        ("search", "tick", "--facets"),
+        ("pr", "123456"),
+        ("prs",),
+        ("commit", UPSTREAM),
+        ("backports", "5.10"),
+        ("show", "fix@example.org"),
+        ("explain", "fix@example.org"),
+        ("thread", "fix@example.org"),
+        ("series", "fix@example.org"),
+        ("file", "kernel"),
+        ("person", "ada@example.org"),
+        ("stats",),
+        ("check",),
+    ],
+)
+def test_output_keeps_to_the_columns(
+    run: Run, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    """$COLUMNS is respected by all that is text."""
+    monkeypatch.setenv("COLUMNS", "40")
+    result = run(*arguments)
+    assert result.out or result.status == 1
+    assert max(map(len, result.out.splitlines()), default=0) <= 40
