@@ -12,16 +12,14 @@ from patchlore.ingest.errors import Defect
 
 #: Fields that facts are made from; DKIM, ARC and the like are most of a
 #: header block on lists and are never decoded.
-_WANTED = tuple(
-    b"\n" + name
-    for name in (
-        b"message-id in-reply-to references subject from to cc date received list-id mailing-list"
-        b" content-type content-transfer-encoding content-disposition mime-version sender"
-        b" x-original-from x-mailing-list x-stable x-stable-base x-change-id x-for-patch-id"
-        b" x-mbox-line x-patchwork- x-kernel-test- x-gnu-pr- x-git-"
-        b" git-commit alt-commit patch-mainline x-bugzilla-"
-    ).split()
+_WANTED = frozenset(
+    b"message-id in-reply-to references subject from to cc date received list-id mailing-list"
+    b" content-type content-transfer-encoding content-disposition mime-version sender"
+    b" x-original-from x-mailing-list x-stable x-stable-base x-change-id x-for-patch-id"
+    b" x-mbox-line git-commit alt-commit patch-mainline".split()
 )
+_FAMILIES = (b"x-patchwork-", b"x-kernel-test-", b"x-gnu-pr-", b"x-git-", b"x-bugzilla-")
+_FOLDS = (b" ", b"\t")
 #: A line that neither starts a field (RFC 5322 section 2.2) nor continues one.
 _NO_FIELD = re.compile(rb"\n(?![!-9;-~]+[ \t]*:|[ \t])")
 #: Octets of a field's value that are read, and fields: what is beyond is no mail's.
@@ -30,7 +28,7 @@ MAX_VALUE = 1 << 15
 MAX_LIST = 1 << 20
 MAX_FIELDS = 2000
 MAX_OF_A_NAME = 100
-_LISTS = frozenset({b"to", b"cc", b"references"})
+_LISTS = frozenset({"to", "cc", "references"})
 _ADDRESS_FIELDS = frozenset({"from", "to", "cc", "sender", "x-original-from"})
 _ENVELOPE = re.compile(rb">?From [^\n]*\n")
 _BLANK = re.compile(r"\s+")
@@ -68,43 +66,50 @@ def read_header_block(data: bytes) -> HeaderBlock:
         block, body_start = data[start:], len(data)
     else:
         block, body_start = data[start : end + 1], end + 2
-    lowered = b"\n" + block.lower()
-    stray = _NO_FIELD.search(lowered)
+    lowered = block.lower()
+    stray = _NO_FIELD.search(b"\n" + lowered)
     if stray is not None and stray.start() < len(block):
-        block, lowered = block[: stray.start()], lowered[: stray.start() + 1]
+        block, lowered = block[: stray.start()], lowered[: stray.start()]
         body_start = start + stray.start()
         defects.append(Defect("no-blank-line-after-headers"))
     return HeaderBlock(_read_fields(block, lowered, defects), body_start, envelope, defects)
 
 
 def _read_fields(block: bytes, lowered: bytes, defects: list[Defect]) -> list[tuple[str, str]]:
-    """The wanted fields of a header block, in order; LOWERED is it in lower case below a LF.
+    """The wanted fields of a header block, in order; LOWERED is it in lower case.
 
-    Most of a block is DKIM, ARC and the like: what is wanted is looked up by
-    name instead of reading every line.
+    Most of a block is DKIM, ARC and the like: those are passed over line by
+    line and never decoded.
     """
     found: list[tuple[int, int, int]] = []
+    # "Subject : x" is the obsolete syntax of RFC 5322 section 4.5.
     spaced = b" :" in lowered or b"\t:" in lowered
-    for name in _WANTED:
-        at = lowered.find(name)
-        while at >= 0:
-            colon = lowered.find(b":", at + len(name))
-            # "Subject : x" is the obsolete syntax of RFC 5322 section 4.5.
-            middle = lowered[at + len(name) : colon] if colon >= 0 else b"\n"
-            fits = not middle or name.endswith(b"-") or (spaced and not middle.strip(b" \t"))
-            if fits and b"\n" not in middle:
-                found.append((at, colon, _field_end(lowered, colon)))
-            at = lowered.find(name, at + 1)
-    found.sort()
+    at = colon = -1
+    position = 0
+    for line in lowered.split(b"\n"):
+        if line[:1] not in _FOLDS:
+            if at >= 0:
+                found.append((at, colon, position - 1))
+            head = line.partition(b":")[0]
+            name = head.rstrip() if spaced else head
+            if name in _WANTED or (name[:2] == b"x-" and name.startswith(_FAMILIES)):
+                at, colon = position, position + len(head) + 1
+            else:
+                at = -1
+        position += len(line) + 1
+    if at >= 0:
+        found.append((at, colon, len(block)))
     if len(found) > MAX_FIELDS:
         defects.append(Defect("too-many-headers", text=f"{len(found)} fields"))
         found = _first_of_each(lowered, found)
+    text = block.decode("ascii") if block.isascii() else None
     fields = []
     for at, colon, end in found:
-        name = block[at : colon - 1].rstrip()
+        key = block[at : colon - 1].rstrip().decode("ascii", "replace")
         if end - colon > MAX_VALUE:
-            colon, end = _cut(name, colon, end, defects)
-        fields.append(_field(name, block[colon:end]))
+            colon, end = _cut(key, colon, end, defects)
+        value = decode_loosely(block[colon:end]) if text is None else text[colon:end]
+        fields.append((key, unfold(key, value)))
     return fields
 
 
@@ -113,41 +118,27 @@ def _first_of_each(lowered: bytes, found: list[tuple[int, int, int]]) -> list[tu
     counts: dict[bytes, int] = {}
     kept = []
     for at, colon, end in found:
-        name = lowered[at + 1 : colon]
+        name = lowered[at : colon - 1].rstrip()
         counts[name] = counts.get(name, 0) + 1
         if counts[name] <= MAX_OF_A_NAME:
             kept.append((at, colon, end))
     return kept[:MAX_FIELDS]
 
 
-def _cut(name: bytes, start: int, end: int, defects: list[Defect]) -> tuple[int, int]:
+def _cut(name: str, start: int, end: int, defects: list[Defect]) -> tuple[int, int]:
     """From where to where a value is read that is longer than a mail's."""
     lowered = name.lower()
     limit = MAX_LIST if lowered in _LISTS else MAX_VALUE
     if end - start <= limit:
         return start, end
-    text = f"{name[:60].decode('ascii', 'replace')}: {end - start} octets"
+    text = f"{name[:60]}: {end - start} octets"
     defects.append(Defect("header-too-long", text=text))
     # The last of the References is what a mail answers to.
-    return (end - limit, end) if lowered == b"references" else (start, start + limit)
+    return (end - limit, end) if lowered == "references" else (start, start + limit)
 
 
-def _field_end(lowered: bytes, colon: int) -> int:
-    """Where the field ends, folds included, in the block (LOWERED has one octet more in front)."""
-    end = lowered.find(b"\n", colon)
-    while end >= 0 and lowered[end + 1 : end + 2] in (b" ", b"\t"):
-        end = lowered.find(b"\n", end + 1)
-    return len(lowered) if end < 0 else end - 1
-
-
-def _field(name: bytes, value: bytes) -> tuple[str, str]:
-    key = name.decode("ascii", "replace")
-    return key, decode_field(key, value)
-
-
-def decode_field(name: str, value: bytes) -> str:
-    """A field's VALUE, unfolded and with its encoded words decoded."""
-    text = value.decode("ascii") if value.isascii() else decode_loosely(value)
+def unfold(name: str, text: str) -> str:
+    """The value of the field NAME from its lines: unfolded, encoded words decoded."""
     if "\n" in text:
         # RFC 5322 section 2.2.3; the white space of a fold becomes one blank.
         text = " ".join([line.strip(" \t\r") for line in text.split("\n")])
