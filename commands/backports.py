@@ -135,7 +135,7 @@ def run_export(args: argparse.Namespace) -> int:
 
     with open_archive(args) as archive:
         rows = archive.execute("SELECT id, timestamp FROM message ORDER BY id").fetchall()
-        mails = ((found_mail(archive, id_), timestamp) for id_, timestamp in rows)
+        mails = ((found_mail(archive, id_, texts=True), timestamp) for id_, timestamp in rows)
         with _output(args.output) as out:
             number = mboxrd_all(
                 (

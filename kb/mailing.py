@@ -15,6 +15,10 @@ MAIL_FORMATS = frozenset(
     {"rfc822", "mbox", "maildir", "public-inbox", "git-patch", "patchwork-mbox"}
 )
 
+#: Formats of texts that are no mails but stand in a mailbox under a separator that
+#: names their format: patches without a header, the mails of old archives.
+TEXT_FORMATS = frozenset({"patch", "pipermail-text", "hyperkitty-mbox"})
+
 
 def original_mail(archive: Archive, message: int) -> bytes | None:
     """Return the bytes of the best copy that is a mail; None when there are only pages."""
@@ -22,8 +26,13 @@ def original_mail(archive: Archive, message: int) -> bytes | None:
     return None if found is None else found[0]
 
 
-def found_mail(archive: Archive, message: int) -> tuple[bytes, Source] | None:
-    """Return the bytes of the best copy that is a mail and where it was found, or None."""
+def found_mail(
+    archive: Archive, message: int, *, texts: bool = False
+) -> tuple[bytes, Source] | None:
+    """Return the bytes of the best copy that is a mail and where it was found, or None.
+
+    With ``texts`` a copy in one of TEXT_FORMATS will do where there is no mail.
+    """
     copies = archive.execute(
         "SELECT copy.id, source.path, source.format, source.list, copy.offset, copy.fidelity"
         " FROM message JOIN copy ON copy.message = message.id"
@@ -31,8 +40,9 @@ def found_mail(archive: Archive, message: int) -> tuple[bytes, Source] | None:
         " ORDER BY copy.id <> message.best_copy, copy.fidelity, copy.id",
         (message,),
     ).fetchall()
+    copies.sort(key=lambda row: row[2] not in MAIL_FORMATS)
     for copy, path, format, list_, offset, fidelity in copies:
-        if format in MAIL_FORMATS:
+        if format in MAIL_FORMATS or (texts and format in TEXT_FORMATS):
             source = Source(
                 path=path,
                 format=format,

@@ -265,7 +265,7 @@ class Library:
         from patchlore.kb.mailing import found_mail
 
         rows = self._archive.execute("SELECT id, timestamp FROM message ORDER BY id").fetchall()
-        mails = ((found_mail(self._archive, id_), timestamp) for id_, timestamp in rows)
+        mails = ((found_mail(self._archive, id_, texts=True), timestamp) for id_, timestamp in rows)
         return mboxrd_all(
             ((found[0], timestamp, found[1]) for found, timestamp in mails if found is not None),
             out,

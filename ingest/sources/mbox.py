@@ -39,7 +39,9 @@ _ISO_DATE = re.compile(rb" (?:19|20)\d\d-\d\d-\d\d[T ]\d\d:\d\d")
 _GIT_PATCH = re.compile(rb"From [0-9a-f]{40}(?:[0-9a-f]{24})? Mon Sep 17 00:00:00 2001\s*\Z")
 _HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9_.-]{0,75}[ \t]{0,4}:(?!//)")
 #: What ``patchlore export`` writes behind the date: how the mail was found.
-_EXPORTED = re.compile(rb" (?:19|20)\d\d((?: [a-z][a-z-]{0,20}(?:=[\w.@+-]{1,200})?){1,3})\s*\Z")
+_EXPORTED = re.compile(rb" (?:19|20)\d\d((?: [a-z][a-z-]{0,20}(?:=[\w.@+-]{1,200})?){1,5})\s*\Z")
+#: Texts that are no mails, which it writes under a separator that names their format.
+_TEXTS = ("patch", "pipermail-text", "hyperkitty-mbox")
 _SECOND_FROM = re.compile(rb">?From ")
 _CONTENT_LENGTH = re.compile(rb"^Content-Length:[ \t]*(\d{1,10})[ \t]*\r?$", re.I | re.M)
 #: A blank line, or a line that begins as the next mail's separator.
@@ -189,12 +191,17 @@ class _Splitter:
         elif (written := export_form(separator, data)) is not None:
             form, fidelity = written
         list_name = self.list_name
+        ended = True
         exported = _EXPORTED.search(separator) if self.surely_mboxrd else None
         for word in exported[1].decode().split() if exported else ():
             if word in FIDELITIES:
                 fidelity = word
             elif word == "patchwork-mbox":
                 form = word
+            elif word.startswith("format=") and word[7:] in _TEXTS:
+                form = word[7:]
+            elif word == "no-line-end":
+                ended = False
             elif word.startswith("list="):
                 list_name = list_name or word[5:]
         if not whole:
@@ -203,6 +210,8 @@ class _Splitter:
                     data = data[: -len(ending)]
                     break
         data = unescape(data, surely_mboxrd=self.surely_mboxrd)
+        if not ended:
+            data = data.removesuffix(b"\n")
         if form == "mbox" and self.surely_mboxrd and is_git_patch_line(line_at(data, 0)):
             form = "git-patch"  # escaped, its own first line is part of the mail
         return Raw(data=data, source=self.source(offset, form, fidelity, list_name))

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from patchlore.ingest.raw import Source
 from patchlore.kb.backports import Row
-from patchlore.kb.mailing import as_mail
+from patchlore.kb.mailing import TEXT_FORMATS, as_mail
 from patchlore.kb.store import Archive
 from patchlore.kb.text import count
 
@@ -41,24 +41,29 @@ def mboxrd(raw: bytes, timestamp: int | None, source: Source | None = None) -> b
     """Return one mail as mboxrd: separator, the exact bytes with ``>`` before From lines.
 
     Reading it back as mboxrd gives the bytes of the mail (and a last line end
-    if it had none).  The ``From <sha>`` line of a format-patch is the first line
+    if it had none, unless ``source`` is given).  The ``From <sha>`` line of a format-patch is the first line
     of the mail: escaped as any other, it is to git am a header like the rest.
     Behind the date of the separator stands what the bytes of a mail from
-    ``source`` don't say: a fidelity that is not exact, patchwork, the list.
+    ``source`` don't say: a fidelity that is not exact, patchwork, the list, the
+    format of a text that is no mail (a patch without a header).
     """
-    separator = b"From mboxrd@z " + _ctime(timestamp) + _found_as(source) + b"\n"
+    separator = b"From mboxrd@z " + _ctime(timestamp) + _found_as(source, raw) + b"\n"
     body = _FROM.sub(rb">\1", raw)
     if not body.endswith(b"\n"):
         body += b"\n"
     return separator + body + b"\n"
 
 
-def _found_as(source: Source | None) -> bytes:
+def _found_as(source: Source | None, raw: bytes) -> bytes:
     if source is None:
         return b""
     words: list[str] = [] if source.fidelity == "exact" else [source.fidelity]
     if source.format == "patchwork-mbox":
         words.append(source.format)
+    if source.format in TEXT_FORMATS:
+        words.append(f"format={source.format}")
+    if not raw.endswith(b"\n"):
+        words.append("no-line-end")
     if source.list and _LIST.fullmatch(source.list):
         words.append(f"list={source.list}")
     return "".join(f" {word}" for word in words).encode("ascii")

@@ -94,6 +94,30 @@ def test_an_archive_of_the_export_has_the_same_facts(tmp_path: pathlib.Path) -> 
     assert len(messages[0]) == 4
 
 
+@pytest.mark.parametrize(
+    ("form", "data"),
+    [
+        ("patch", b"--- a/lamp.c\n+++ b/lamp.c\n@@ -1 +1 @@\n-a\n+From b\n"),
+        ("patch", b"lamp: shine\n\n--- a/lamp.c\n+++ b/lamp.c\n@@ -1 +1 @@\n-a\n+b"),
+        ("patch", b"--- a/lamp.c\r\n+++ b/lamp.c\r\n@@ -1 +1 @@\r\n-a\r\n+b\r\n"),
+        ("pipermail-text", b"From: ada at example.org (Ada)\nSubject: lamp\n\ntext\n\n"),
+    ],
+)
+def test_a_text_that_is_no_mail_comes_back_as_what_it_is(
+    tmp_path: pathlib.Path, form: str, data: bytes
+) -> None:
+    """A patch without a header stands under a separator that says so."""
+    text = message(None, source=source(format=form, list=None))
+    with Archive(tmp_path, write=True) as archive:
+        archive.add([text], [raw_of(text, data)])
+        assert found_mail(archive, 1) is None
+        found = found_mail(archive, 1, texts=True)
+    assert found is not None
+    mails = back(mboxrd(HEAD % 1 + b"\n", 0) + mboxrd(found[0], 0, found[1]) + mboxrd(HEAD % 2, 0))
+    assert (mails[1].data, mails[1].source.format) == (data, form)
+    assert len(mails) == 3
+
+
 def test_a_list_that_only_a_page_names_is_kept(tmp_path: pathlib.Path) -> None:
     """The mail is exported, and what the page's copy knew goes with it."""
     page = message(source=source("/p/1", fidelity="masked", format="openwall-html", list="gadgets"))
