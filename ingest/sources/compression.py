@@ -8,12 +8,13 @@ import zlib
 from collections.abc import Callable
 from typing import Protocol
 
-#: First bytes of each compression (RFC 1952, bzip2, the .xz format, RFC 8878).
+#: First bytes of each compression (RFC 1952, bzip2, the .xz and .lzma formats, RFC 8878).
 MAGICS: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b\x08", "gzip"),
     (b"BZh", "bzip2"),
     (b"\xfd7zXZ\x00", "xz"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\x5d\x00\x00", "lzma"),  # the settings that xz --format=lzma always writes
 )
 
 CHUNK = 1 << 18
@@ -124,6 +125,7 @@ _DECODERS: dict[str, Callable[[], _Decoder]] = {
     "bzip2": bz2.BZ2Decompressor,
     "xz": lambda: lzma.LZMADecompressor(memlimit=MEMORY),
     "zstd": _Zstd,
+    "lzma": lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=MEMORY),
 }
 
 
@@ -133,6 +135,34 @@ def compression_of(head: bytes) -> str | None:
         if head.startswith(magic):
             return name
     return None
+
+
+_UNPACK = ": unpack it and name what is in it"
+
+#: What can hold mail but is not read: first bytes, and what to tell a person.
+_NOT_READ: tuple[tuple[bytes, str], ...] = (
+    (b"\x1f\x9d", f"packed by compress (.Z){_UNPACK}"),
+    (b"\x1f\xa0", f"packed by compress -H (.Z){_UNPACK}"),
+    (b"\x1f\x1e", f"packed by pack (.z){_UNPACK}"),
+    (b"LZIP", f"packed by lzip (.lz){_UNPACK}"),
+    (b"\x89LZO", f"packed by lzop (.lzo){_UNPACK}"),
+    (b"\x04\x22\x4d\x18", f"packed by lz4 (.lz4){_UNPACK}"),
+    (b"7z\xbc\xaf\x27\x1c", f"an archive of 7-Zip (.7z){_UNPACK}"),
+    (b"Rar!\x1a\x07", f"a RAR archive (.rar){_UNPACK}"),
+    (b"070707", f"a cpio archive{_UNPACK}"),
+    (b"070701", f"a cpio archive{_UNPACK}"),
+    (b"!<arch>\n", f"an ar archive (.a, .deb){_UNPACK}"),
+    (b"\xed\xab\xee\xdb", f"an RPM package{_UNPACK}"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a file of Outlook or Office (.msg): export it as .eml"),
+    (b"!BDN", "a mailbox of Outlook (.pst): export it as mbox"),
+    (b"# v2 git bundle\n", "a git bundle: clone it and name the repository"),
+    (b"# v3 git bundle\n", "a git bundle: clone it and name the repository"),
+)
+
+
+def packing_of(head: bytes) -> str | None:
+    """What a file that begins with HEAD is, if it is packed in a way that is not read."""
+    return next((text for magic, text in _NOT_READ if head.startswith(magic)), None)
 
 
 class Unpacked:

@@ -16,7 +16,7 @@ from patchlore.ingest.sources.archives import (
     archive_kind,
     read_archive,
 )
-from patchlore.ingest.sources.compression import Readable, Unpacked, compression_of
+from patchlore.ingest.sources.compression import Readable, Unpacked, compression_of, packing_of
 from patchlore.ingest.sources.items import Found, Mark, MarkOf, Part, Problem
 from patchlore.ingest.sources.mbox import MAIL_LIMIT, is_separator_line, line_at, split_mbox
 from patchlore.ingest.sources.window import Window
@@ -188,6 +188,9 @@ class Stream:
         if form is None:
             if not head.strip():
                 yield Problem(self.path, 0, f"{self.path}: there is nothing in it.", "empty")
+                return
+            if (packed_as := packing_of(head)) is not None:
+                yield Problem(self.path, 0, f"{self.path} is {packed_as}.", "packed")
                 return
             text = f"{self.path} is no mail, no mailbox, no patch and no page of a known archive."
             yield Problem(self.path, 0, text, "no-mail")

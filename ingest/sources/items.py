@@ -27,7 +27,8 @@ class Problem(Struct, frozen=True):
     ``text`` is a whole sentence for a person that names the file and says what
     to do; ``offset`` is in bytes of the file as it is on disk. ``code``: ``no-mail`` (it
     holds something else), ``empty``, ``unreadable`` (the system says no),
-    ``damaged`` (a part of it is lost). ``passed_over`` is above 0 for files that
+    ``damaged`` (a part of it is lost), ``packed`` (there may be mail in it, but in
+    a form that is not read). ``passed_over`` is above 0 for files that
     are plainly no mail and no patch, met in a folder or an archive beside those
     that are (a README): nothing is missing; it is how many.
     """

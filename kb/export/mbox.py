@@ -41,8 +41,9 @@ def mboxrd(raw: bytes, timestamp: int | None, source: Source | None = None) -> b
     """Return one mail as mboxrd: separator, the exact bytes with ``>`` before From lines.
 
     Reading it back as mboxrd gives the bytes of the mail (and a last line end
-    if it had none, unless ``source`` is given).  The ``From <sha>`` line of a format-patch is the first line
-    of the mail: escaped as any other, it is to git am a header like the rest.
+    if it had none, unless ``source`` is given).  The ``From <sha>`` line of a
+    format-patch is the first line of the mail: escaped as any other, it is to
+    git am a header like the rest.
     Behind the date of the separator stands what the bytes of a mail from
     ``source`` don't say: a fidelity that is not exact, patchwork, the list, the
     format of a text that is no mail (a patch without a header).

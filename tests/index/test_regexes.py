@@ -86,9 +86,9 @@ def test_large_expression_is_refused() -> None:
 @pytest.mark.parametrize("expression", ["(a+)+b", "(a|aa)+b", "a*a*a*a*a*b", "(.*)*x.*(.*)*y"])
 def test_evil_expression_takes_linear_time(expression: str) -> None:
     """What makes a backtracking matcher run for years is answered at once."""
-    start = time.perf_counter()
+    start = time.process_time()
     assert not found(expression, "a" * LINE_LIMIT)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 5.0
 
 
 def test_deadline_stops_the_making_of_states() -> None:

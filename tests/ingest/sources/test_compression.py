@@ -23,6 +23,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "bzip2": bz2.compress,
     "xz": lzma.compress,
+    "lzma": lambda data: lzma.compress(data, lzma.FORMAT_ALONE),
     "zstd": zstandard.ZstdCompressor().compress,
 }
 KINDS = sorted(PACKERS)

@@ -279,3 +279,23 @@ def test_a_huge_file_that_is_one_mail_is_cut(
     (raw,), (problem,), _ = read(write(tmp_path / "mail", mail(1, b"x" * 20_000)))
     assert len(raw.data) == 10_000
     assert problem.offset == 10_000
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        (b"\x1f\x9d\x90", ".Z"),
+        (b"7z\xbc\xaf\x27\x1c\0\4", ".7z"),
+        (b"Rar!\x1a\x07\0", ".rar"),
+        (b"LZIP\1", ".lz"),
+        (b"# v2 git bundle\n", "git bundle"),
+    ],
+)
+def test_what_is_packed_in_another_way_is_named(tmp_path: Path, head: bytes, name: str) -> None:
+    """There may be mail in it: it says what to do, and is a failure in a folder too."""
+    write(tmp_path / "box", head + bytes(range(256)))
+    write(tmp_path / "mail", mail(1))
+    for path in (tmp_path / "box", tmp_path):
+        _, problems, _ = read(path)
+        assert [(problem.code, problem.passed_over) for problem in problems] == [("packed", 0)]
+        assert name in problems[0].text
