@@ -226,6 +226,13 @@ class Workers:
 
     def _stop(self) -> None:
         if self._pool is not None:
+            queue = getattr(self._pool, "_call_queue", None)
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
+            # When all workers have died, a chunk on its way to them would block the
+            # end of this process for ever: mended in Python 3.12 (gh-94777) by this.
+            reader = getattr(queue, "_reader", None)
+            if reader is not None:
+                with contextlib.suppress(OSError):
+                    reader.close()
         self._waiting.clear()
