@@ -32,6 +32,8 @@ LONG_LINE = 1 << 20
 #: Characters of text that are read of a mail: twice the largest patch that lists
 #: carry, and each costs ten times its size while facts are found.
 MAX_TEXT = 1 << 24
+#: And lines, which cost some microseconds each.
+MAX_LINES = 300_000
 TEXT_CUT = "text-too-long"
 _BOUNDARY = re.compile(rb'boundary[ \t]{0,4}=[ \t]{0,4}"?([^"\s;]{1,200})', re.I)
 _PARAMETER = re.compile(r';[ \t]*([\w*-]+)[ \t]*=[ \t]*("[^"]*"|[^;\s]*)')
@@ -70,7 +72,7 @@ def read_mail(raw: Raw) -> Mail:
         _add_single_part(mail, body, "text/plain", parameters)
     else:
         _add_parts(mail, data, block, raw.source)
-    if len(data) > LONG_LINE:
+    if len(data) > MAX_LINES:
         cut_long_text(mail)
     if any("\x00" in part.text for part in mail.parts):
         mail.defects.append(Defect("nul-bytes"))
@@ -80,16 +82,19 @@ def read_mail(raw: Raw) -> Mail:
 
 
 def cut_long_text(mail: Mail) -> None:
-    """Leave out what is beyond MAX_TEXT; tell of that and of lines beyond LONG_LINE."""
-    left = MAX_TEXT
+    """Leave out what is beyond MAX_TEXT and MAX_LINES; tell of that and of long lines."""
+    characters, lines = MAX_TEXT, MAX_LINES
     for part in mail.parts:
-        if len(part.text) > left:
-            cut = len(part.text) - left
+        text = part.text[:characters]
+        if text.count("\n") > lines:
+            text = "\n".join([*text.split("\n", lines)[:lines], ""])
+        if len(text) < len(part.text):
+            cut = len(part.text) - len(text)
             mail.defects.append(Defect(TEXT_CUT, text=f"{cut} characters were left out"))
-            part.text = part.text[:left]
-            part.data = b""
-        left -= len(part.text)
-        longest = max(map(len, part.text.split("\n")))
+            part.text, part.data = text, b""
+        characters -= len(text)
+        lines -= text.count("\n")
+        longest = max(map(len, text.split("\n")))
         if longest > LONG_LINE:
             mail.defects.append(Defect("line-too-long", text=f"{longest} characters"))
 

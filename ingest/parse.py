@@ -19,7 +19,7 @@ from patchlore.ingest.flat import text_of_flat
 from patchlore.ingest.layout import Layout, read_layout
 from patchlore.ingest.mail import Mail, TextPart
 from patchlore.ingest.message import FileChange, Message, Page, Patchwork, Person
-from patchlore.ingest.mime import DOUBLE_SPACED, LONG_LINE, TEXT_CUT, cut_long_text, read_mail
+from patchlore.ingest.mime import DOUBLE_SPACED, MAX_LINES, TEXT_CUT, cut_long_text, read_mail
 from patchlore.ingest.patch_id import stable_patch_id
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.links import PAGE_FORMATS, link_key, page_key
@@ -87,7 +87,7 @@ def _read(raw: Raw) -> Mail:
         mail = reader(raw)
     else:
         return read_mail(raw)
-    if len(raw.data) > LONG_LINE:
+    if len(raw.data) > MAX_LINES:
         cut_long_text(mail)
     return mail
 

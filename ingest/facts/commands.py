@@ -13,6 +13,8 @@ from patchlore.ingest.facts.links import message_id_of, urls_in
 from patchlore.ingest.robot import BotCommand
 from patchlore.ingest.text import NOTE, PROSE
 
+#: More commands than this are none.
+MAX_COMMANDS = 100
 _COMMAND = re.compile(
     r"#(syz|regzbot|regzb|regz)(?:[ \t]*:)?[ \t_-]{1,4}\^?([a-z][a-z-]{1,30})[ \t]*:?[ \t]*(.*)",
     re.I,
@@ -43,7 +45,7 @@ def find(context: Context) -> None:
     if index < 0 or is_robot(context.message):
         return
     kinds, lines = context.text.kinds, context.text.lines
-    while index >= 0:
+    while index >= 0 and len(context.message.commands) < MAX_COMMANDS:
         line = lines[index]
         if kinds[index] in (PROSE, NOTE) and line[:4].lower() in ("#syz", "#reg"):
             _read(context, index, line[:1000])

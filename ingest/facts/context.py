@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from functools import cached_property
 
+from patchlore.ingest.errors import Defect
 from patchlore.ingest.layout import Layout
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.message import (
@@ -21,6 +22,9 @@ from patchlore.ingest.text import Text
 
 #: Longer lines are base64 or generated code; no fact is looked for in them.
 MAX_LINE = 2000
+#: Nor in more lines than a fact's words can stand in: a mail that says "gcc" in
+#: 300,000 lines is made to keep a reader busy.
+MAX_MENTIONS = 20_000
 
 Line = tuple[int, str]
 
@@ -93,9 +97,19 @@ class Context:
             while at >= 0:
                 index = bisect_right(starts, at, 0, last) - 1
                 indices.add(index)
+                if len(indices) >= MAX_MENTIONS:
+                    self._tell_of_mentions(index, word)
+                    break
                 at = lower.find(word, starts[index + 1])
         lines = text.lines
         return [(n, lines[n]) for n in sorted(indices) if len(lines[n]) <= MAX_LINE]
+
+    def _tell_of_mentions(self, index: int, word: str) -> None:
+        """Lines below this one are left out for WORD and the like; said once a mail."""
+        defects = self.message.defects
+        if not any(defect.code == "too-many-mentions" for defect in defects):
+            line = self.text.line_number(index)
+            defects.append(Defect("too-many-mentions", line, f"{MAX_MENTIONS} lines with {word!r}"))
 
     def note(
         self,
