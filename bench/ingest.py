@@ -55,7 +55,11 @@ def main() -> int:
         print(json.dumps(figures))
     else:
         for name, value in figures.items():
-            print(f"{name:38} {value:>12,.2f}" if isinstance(value, float) else f"{name:38} {value:>12}")
+            print(
+                f"{name:38} {value:>12,.2f}"
+                if isinstance(value, float)
+                else f"{name:38} {value:>12}"
+            )
     return 0
 
 
@@ -104,9 +108,13 @@ def _ask(archive: Path, figures: dict[str, float | int]) -> None:
     with Archive(archive) as opened, Searcher(opened) as searcher:
         names = {
             "pr": _one(opened, "SELECT number FROM bug_ref WHERE tracker = 'gcc' LIMIT 1", 1),
-            "commit": _one(opened, "SELECT sha FROM commit_ref WHERE length(sha) = 40 LIMIT 1", "0" * 40),
+            "commit": _one(
+                opened, "SELECT sha FROM commit_ref WHERE length(sha) = 40 LIMIT 1", "0" * 40
+            ),
             "mid": _one(opened, "SELECT text FROM mid LIMIT 1", "none@example.org"),
-            "email": _one(opened, "SELECT email FROM person WHERE email != '' LIMIT 1", "x@example.org"),
+            "email": _one(
+                opened, "SELECT email FROM person WHERE email != '' LIMIT 1", "x@example.org"
+            ),
         }
         for kind, queries in (("exact", EXACT), ("words", WORDS)):
             times = [
@@ -136,7 +144,9 @@ def _milliseconds(call: Callable[[], object]) -> float:
 def make_mailbox(path: Path, count: int) -> Path:
     """Write COUNT invented patch mails and replies as an mbox; the same ones each time."""
     chance = random.Random(1)
-    words = "queue lock timer frame probe index cache merge fault guard slot retry flush memory".split()
+    words = (
+        "queue lock timer frame probe index cache merge fault guard slot retry flush memory".split()
+    )
     with path.open("w") as file:
         for number in range(count):
             title = f"{chance.choice(words)}: {chance.choice(words)} the {chance.choice(words)}"
