@@ -258,7 +258,8 @@ def test_shared_pages_of_openwall(tmp_path: Path) -> None:
     """Pages that were made of mails of that epoch; some mails are on the list twice."""
     with tarfile.open(fileobj=lzma.open(CORPORA / "archive-pages.tar.xz")) as archive:
         names = [each for each in archive.getmembers() if "synthetic-openwall" in each.name]
-        archive.extractall(tmp_path / "pages", names, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4 on
+        archive.extractall(tmp_path / "pages", names)
     shown = [each for each in answers(tmp_path / "pages") if each["message_id"]]
     wanted = {each["message_id"] for each in shown}
     inbox = epoch(tmp_path, "lore-kernel-hardening.lists.openwall.com.0.bundle")

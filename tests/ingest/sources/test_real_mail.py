@@ -53,7 +53,8 @@ def test_a_mailbox_has_as_many_mails_as_separators() -> None:
 def test_pages_of_archives(tmp_path: Path) -> None:
     """120 openwall pages, 5 of them lists of days; pipermail's months have a From line a mail."""
     with tarfile.open(CORPORA / "archive-pages.tar.xz") as tar:
-        tar.extractall(tmp_path, filter="data")
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4 on
+        tar.extractall(tmp_path)
     (folder,) = tmp_path.rglob("synthetic-openwall")
     raws, problems, marks = read(folder)
     assert Counter(raw.source.format for raw in raws) == {"openwall-html": 115}
