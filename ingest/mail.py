@@ -56,9 +56,9 @@ class Mail(Struct, kw_only=True):
 
     def get(self, name: str) -> str | None:
         """The first value of the header NAME (any case), or None."""
-        wanted = name.lower()
+        wanted, length = name.lower(), len(name)
         for key, value in self.headers:
-            if key.lower() == wanted:
+            if len(key) == length and key.lower() == wanted:
                 return value
         return None
 

@@ -69,7 +69,7 @@ def find(context: Context) -> None:
     tagged: set[str] = set()
     notes = {index for index, _ in context.layout.notes} if message.is_patch else set()
     for index, line in _tag_region(context):
-        if index in notes:
+        if index in notes or ("://" not in line and "#" not in line):
             continue
         closes = _CLOSES.match(line)
         fixes = None if closes else _FIXES_URL.match(line)
