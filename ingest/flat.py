@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from patchlore.ingest.diff_hunks import FilePatch
-from patchlore.ingest.diff_names import function_name, split_git_header, strip_pair
+from patchlore.ingest.diff_names import split_git_header, strip_pair
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.message import FileChange
 from patchlore.ingest.text import ADDED, CONTEXT, DIFF, HUNK, REMOVED, Text, heads_of
@@ -187,9 +187,3 @@ def _cut_hunks(text: Text, hunks: list[int], added: int, removed: int) -> int:
     if text.parts:
         text.parts = [(0, len(text.lines), text.parts[0][2])]
     return more
-
-
-def heading_function(line: str) -> str | None:
-    """The function that a flattened hunk header names, where that can be told."""
-    match = _HUNK.match(line)
-    return function_name(match[3]) if match and match[3] else None

@@ -18,7 +18,7 @@ from patchlore.ingest.facts.context import Context
 from patchlore.ingest.flat import text_of_flat
 from patchlore.ingest.layout import Layout, read_layout
 from patchlore.ingest.mail import Mail, TextPart
-from patchlore.ingest.message import FileChange, Message, Page, Patchwork, Person
+from patchlore.ingest.message import FileChange, Message, Page, Patchwork
 from patchlore.ingest.mime import DOUBLE_SPACED, MAX_LINES, TEXT_CUT, cut_long_text, read_mail
 from patchlore.ingest.patch_id import stable_patch_id
 from patchlore.ingest.raw import Raw
@@ -315,8 +315,3 @@ def _classify(message: Message, subject: Subject) -> None:
         message.is_reply = True
     elif message.in_reply_to is not None:
         message.is_reply = not (own_diff or has_cover_tag or subject.notice or subject.is_pull)
-
-
-def sender_of(message: Message) -> Person | None:
-    """Who the mail is from: the author of the patch it carries, else its sender."""
-    return message.author or message.from_

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from patchlore.ingest.facts.context import Context, Line
-from patchlore.ingest.facts.trailers import is_tag
 from patchlore.ingest.message import CommitRef
 
 _TAG = re.compile(
@@ -137,8 +136,3 @@ def _closing(text: str, closer: str) -> int:
         if _AFTER_TITLE.match(text, end + len(closer)):
             return end
         start = end + 1
-
-
-def is_fixes_tag(key: str, value: str) -> bool:
-    """Is ``KEY: VALUE`` a Fixes tag of any kind (commit or URL)?"""
-    return key.lower() == "fixes" and is_tag(key, value)

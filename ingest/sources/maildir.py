@@ -104,11 +104,6 @@ def _read_file(name: str, list_name: str | None) -> Raw | Problem | None:
     return Raw(data=data, source=Source(path=name, format="maildir", list=list_name))
 
 
-def _unreadable(path: str, error: OSError) -> Problem:
-    text = f"{path}: {error.strerror}. Make it readable and run again."
-    return Problem(path, 0, text, "unreadable")
-
-
 def _digest(name: str) -> bytes:
     unique = _FLAGS.split(os.fsencode(name), maxsplit=1)[0]
     return blake2b(unique, digest_size=_WIDTH).digest()
