@@ -185,9 +185,7 @@ def run_commit(args: argparse.Namespace) -> int:
 
 def show_gcc_commit(archive: Archive, name: str, *, as_json: bool) -> int:
     """Print the messages that name a commit of GCC; 1 when none does."""
-    from patchlore.commands.lines import brief_lines
-    from patchlore.kb.reading import briefs
-    from patchlore.kb.text import count
+    from patchlore.commands.lines import print_naming
 
     rows = archive.execute(
         "SELECT message FROM gcc_commit WHERE name = ?1 OR name LIKE ?1 || '-%'"
@@ -197,16 +195,9 @@ def show_gcc_commit(archive: Archive, name: str, *, as_json: bool) -> int:
     if not rows:
         note(f"patchlore: no mail in the archive names the commit {name} of GCC.")
         return 1
-    found = sorted(
-        briefs(archive, (id_ for (id_,) in rows)).values(), key=lambda brief: brief.timestamp or 0
-    )
-    if as_json:
-        print_json({"gcc_commit": name, "messages": found})
-        return 0
-    style = Style()
-    print_lines([style.head(f"GCC commit {name}: {count(len(found), 'mail')}")])
-    for brief in found:
-        print_lines(brief_lines(brief, style))
+    messages = [message for (message,) in rows]
+    heading = f"GCC commit {name}"
+    print_naming(archive, messages, "gcc_commit", name, heading, as_json=as_json)
     return 0
 
 

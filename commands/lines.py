@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from patchlore.commands.common import Style, terminal_width
+from collections.abc import Iterable
+
+from patchlore.commands.common import Style, print_json, print_lines, terminal_width
 from patchlore.kb.events import Event
-from patchlore.kb.reading import Brief
-from patchlore.kb.text import day, printable, proof, shorten
+from patchlore.kb.reading import Brief, briefs
+from patchlore.kb.store import Archive
+from patchlore.kb.text import count, day, printable, proof, shorten
 
 
 def brief_line(brief: Brief, indent: str = "") -> str:
@@ -18,6 +21,24 @@ def brief_line(brief: Brief, indent: str = "") -> str:
 def brief_lines(brief: Brief, style: Style, indent: str = "") -> list[str]:
     """Return a message as two lines: as in a list, and its Message-ID."""
     return [brief_line(brief, indent), style.proof(f"{indent}  <{printable(brief.key)}>")]
+
+
+def print_naming(
+    archive: Archive, messages: Iterable[int], kind: str, name: str, heading: str, *, as_json: bool
+) -> None:
+    """Print the messages (row ids) that name something, the oldest first.
+
+    As JSON one object: NAME under the key KIND, and ``messages``; else a line
+    with HEADING and their count, then two lines each.
+    """
+    found = sorted(briefs(archive, messages).values(), key=lambda brief: brief.timestamp or 0)
+    if as_json:
+        print_json({kind: name, "messages": found})
+        return
+    style = Style()
+    print_lines([style.head(f"{heading}: {count(len(found), 'mail')}")])
+    for brief in found:
+        print_lines(brief_lines(brief, style))
 
 
 def proof_line(

@@ -135,24 +135,14 @@ def _show_message(archive: Archive, id_: int, args: argparse.Namespace) -> int:
 
 
 def _show_cve(archive: Archive, name: str, *, as_json: bool) -> int:
-    from patchlore.commands.lines import brief_lines
-    from patchlore.kb.reading import briefs
-    from patchlore.kb.text import count
+    from patchlore.commands.lines import print_naming
 
     rows = archive.execute("SELECT message FROM cve WHERE name = ?", (name,)).fetchall()
     if not rows:
         note(f"patchlore: no mail in the archive names {name}.")
         return 1
-    found = sorted(
-        briefs(archive, (id_ for (id_,) in rows)).values(), key=lambda item: item.timestamp or 0
-    )
-    if as_json:
-        print_json({"cve": name, "messages": found})
-        return 0
-    style = Style()
-    print_lines([style.head(f"{name}: {count(len(found), 'mail')}")])
-    for brief in found:
-        print_lines(brief_lines(brief, style))
+    messages = [message for (message,) in rows]
+    print_naming(archive, messages, "cve", name, name, as_json=as_json)
     return 0
 
 

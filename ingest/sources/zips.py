@@ -34,7 +34,7 @@ _ERRORS = (
     OSError,
     EOFError,
     ValueError,
-    NotImplementedError,
+    NotImplementedError,  # a compression or a zip version that zipfile does not know
     RuntimeError,
     MemoryError,
     OverflowError,
