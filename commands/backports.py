@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
-import pathlib
-import sys
-from collections.abc import Iterator
-from typing import BinaryIO
 
-from patchlore.commands.common import Subparsers, add_command, note, open_archive, print_lines
+from patchlore.commands import backport_filters, backport_output
+from patchlore.commands.common import Subparsers, add_command, note, open_archive
 
 
 def add_parsers(subparsers: Subparsers) -> None:
@@ -31,29 +26,11 @@ def add_parsers(subparsers: Subparsers) -> None:
         "otherwise.",
     )
     parser.add_argument("tree", metavar="TREE", help="5.10, 5.10.y, linux-5.10.y or v5.10")
-    parser.add_argument(
-        "--format", default="text", metavar="F", help="text, json, csv, ids or mbox"
-    )
-    parser.add_argument(
-        "--json", action="store_const", const="json", dest="format", help="as --format json"
-    )
+    backport_output.add_options(parser)
     parser.add_argument(
         "--state", metavar="LIST", help="states to show, separated by commas, or 'all'"
     )
-    parser.add_argument(
-        "--since", metavar="DATE", help="only what is new or changed its state since"
-    )
-    parser.add_argument("--path", metavar="GLOB", help="only what touches such a file")
-    parser.add_argument("--author", metavar="WHO", help="only patches by this name or address")
-    parser.add_argument("--cve", metavar="ID", help="only what mails connect with this CVE")
-    parser.add_argument("--pr", metavar="NUMBER", help="only what is about this GCC bug")
-    parser.add_argument("--autosel", action="store_true", help="only what AUTOSEL picked")
-    parser.add_argument(
-        "--evidence",
-        choices=("certain", "high", "medium", "low"),
-        help="only rows proved at least so well",
-    )
-    parser.add_argument("--output", metavar="PATH", help="write there, not to standard output")
+    backport_filters.add_options(parser)
     parser.set_defaults(run=run_backports)
 
     parser = add_command(
@@ -70,15 +47,13 @@ def add_parsers(subparsers: Subparsers) -> None:
 def run_backports(args: argparse.Namespace) -> int:
     """Print the list of a tree; 1 when it is empty."""
     from patchlore.kb.backports import OPEN_STATES, STATES, backports
-    from patchlore.kb.dates import parse_since
-    from patchlore.kb.export import FOR_PEOPLE, FORMATS, writer
-    from patchlore.kb.filtering import Filters
-    from patchlore.kb.reading import parse_bug
+    from patchlore.kb.export import FOR_PEOPLE
     from patchlore.kb.trees import is_known, nearest
     from patchlore.kb.versions import short_name, tree_name
 
-    if args.format not in FORMATS:
-        return _usage(f"there is no format '{args.format}': use {', '.join(FORMATS)}")
+    mistake = backport_output.check(args)
+    if mistake is not None:
+        return _usage(mistake)
     states = None if args.format in FOR_PEOPLE else OPEN_STATES
     if args.state is not None:
         states = tuple(word.strip() for word in args.state.split(",") if word.strip())
@@ -86,18 +61,9 @@ def run_backports(args: argparse.Namespace) -> int:
         if unknown or not states:
             return _usage(f"there is no state '{args.state}': use {', '.join(STATES)} or all")
         states = None if "all" in states else states
-    since = None if args.since is None else parse_since(args.since)
-    bug = None if args.pr is None else parse_bug(args.pr)
-    if args.pr is not None and bug is None:
-        return _usage(f"{args.pr} is no bug number: write 83356, PR83356 or target/89587")
-    filters = Filters(
-        path=args.path,
-        author=args.author,
-        cve=args.cve,
-        bug=bug,
-        autosel=args.autosel,
-        evidence=args.evidence,
-    )
+    filters = backport_filters.make(args)
+    if isinstance(filters, str):
+        return _usage(filters)
     with open_archive(args) as archive:
         tree = tree_name(args.tree)
         if not is_known(archive, tree):
@@ -105,8 +71,7 @@ def run_backports(args: argparse.Namespace) -> int:
             hint = f"; the nearest are {near}" if near else ""
             note(f"patchlore: the tree {short_name(tree)} is not known{hint}.")
             return 1
-        rows = backports(archive, tree, states=states, since=since)
-        rows = [row for row in rows if filters.keep(archive, row)]
+        rows = filters.choose(archive, backports(archive, tree, states=states))
         if not rows:
             note(f"patchlore: the archive knows no such backports for {short_name(tree)}.")
             if args.state is None and states is not None:
@@ -115,13 +80,7 @@ def run_backports(args: argparse.Namespace) -> int:
                     "--state all widens it."
                 )
             return 1
-        if args.format == "text" and args.output is None:
-            plain = io.BytesIO()
-            notes = writer(args.format)(archive, tree, rows, plain)
-            print_lines(plain.getvalue().decode().split("\n")[:-1])
-        else:
-            with _output(args.output) as out:
-                notes = writer(args.format)(archive, tree, rows, out)
+        notes = backport_output.write(archive, tree, rows, args)
     for text in notes:
         note(f"patchlore: {text}")
     return 0
@@ -136,7 +95,7 @@ def run_export(args: argparse.Namespace) -> int:
     with open_archive(args) as archive:
         rows = archive.execute("SELECT id, timestamp FROM message ORDER BY id").fetchall()
         mails = ((found_mail(archive, id_, texts=True), timestamp) for id_, timestamp in rows)
-        with _output(args.output) as out:
+        with backport_output.output(args.output) as out:
             number = mboxrd_all(
                 (
                     (found[0], timestamp, found[1])
@@ -156,26 +115,3 @@ def run_export(args: argparse.Namespace) -> int:
 def _usage(text: str) -> int:
     note(f"patchlore: {text}.")
     return 2
-
-
-@contextlib.contextmanager
-def _output(path: str | None) -> Iterator[BinaryIO]:
-    """Yield where to write: standard output, or a file that appears when it is complete."""
-    from patchlore.ingest.errors import PatchloreError
-
-    if path is None:
-        sys.stdout.flush()
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    target = pathlib.Path(path)
-    part = target.with_name(f".{target.name}.part")
-    try:
-        with part.open("wb") as out:
-            yield out
-        part.replace(target)
-    except OSError as error:
-        raise PatchloreError(f"Can't write {path}: {error.strerror}.") from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)

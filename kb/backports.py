@@ -33,6 +33,18 @@ OPEN_STATES = ("needed", "nominated", "in-flight", "queued")
 _FULL = 40
 
 
+class Requirement(Struct, kw_only=True):
+    """A commit that a row's commit builds on or belongs with, and whether the tree has it."""
+
+    #: As far as it is known: abbreviated where no known commit completes it.
+    sha: str
+    subject: str | None
+    #: In words: ``prerequisite (Cc: stable note)``, ``Stable-dep-of``, ``same series, 2 of 5``.
+    why: str
+    #: None: the contents of the tree are not known well enough to tell.
+    is_present: bool | None
+
+
 class Row(Struct, kw_only=True):
     """An upstream commit in a list: its state with the event that decides it, and all events."""
 
@@ -46,6 +58,10 @@ class Row(Struct, kw_only=True):
     event: Event
     #: Oldest first.
     events: list[Event]
+    #: What has to be in the tree before it, in the order in which to take it.
+    requires: list[Requirement] = []
+    #: Rules of the stable process that bear on it, and what is odd about its order, in words.
+    notes: list[str] = []
 
     @property
     def is_full(self) -> bool:

@@ -1,0 +1,73 @@
+"""Options of ``patchlore backports`` that say in which form rows are written, and where."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import pathlib
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, BinaryIO
+
+from patchlore.commands.common import print_lines
+
+if TYPE_CHECKING:
+    from patchlore.kb.backports import Row
+    from patchlore.kb.store import Archive
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "--format", default="text", metavar="F", help="text, json, csv, ids or mbox"
+    )
+    parser.add_argument(
+        "--json", action="store_const", const="json", dest="format", help="as --format json"
+    )
+    parser.add_argument("--output", metavar="PATH", help="write there, not to standard output")
+
+
+def check(args: argparse.Namespace) -> str | None:
+    """Return what is wrong with the options, in words, or None."""
+    from patchlore.kb.export import FORMATS
+
+    if args.format not in FORMATS:
+        return f"there is no format '{args.format}': use {', '.join(FORMATS)}"
+    return None
+
+
+def write(archive: Archive, tree: str, rows: Sequence[Row], args: argparse.Namespace) -> list[str]:
+    """Write rows as the options say; return notes for a person."""
+    from patchlore.kb.export import writer
+
+    if args.format == "text" and args.output is None:
+        plain = io.BytesIO()
+        notes = writer(args.format)(archive, tree, rows, plain)
+        print_lines(plain.getvalue().decode().split("\n")[:-1])
+        return notes
+    with output(args.output) as out:
+        return writer(args.format)(archive, tree, rows, out)
+
+
+@contextlib.contextmanager
+def output(path: str | None) -> Iterator[BinaryIO]:
+    """Yield where to write: standard output, or a file that appears when it is complete."""
+    from patchlore.ingest.errors import PatchloreError
+
+    if path is None:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = pathlib.Path(path)
+    part = target.with_name(f".{target.name}.part")
+    try:
+        with part.open("wb") as out:
+            yield out
+        part.replace(target)
+    except OSError as error:
+        raise PatchloreError(f"Can't write {path}: {error.strerror}.") from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
