@@ -9,6 +9,7 @@ from msgspec import Struct
 from patchlore.kb.events import Event
 from patchlore.kb.history import events_of_tree
 from patchlore.kb.merge import even_out
+from patchlore.kb.outcomes import Override, Tried
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import tree_name
 
@@ -62,6 +63,10 @@ class Row(Struct, kw_only=True):
     requires: list[Requirement] = []
     #: Rules of the stable process that bear on it, and what is odd about its order, in words.
     notes: list[str] = []
+    #: The line of a person's file that set the state (kb/overriding.py).
+    override: Override | None = None
+    #: What a trial in a repository gave (kb/trying.py).
+    tried: Tried | None = None
 
     @property
     def is_full(self) -> bool:
