@@ -31,6 +31,10 @@ _COLUMNS = {
     "taken": "message, line, text",
     "shortlog": "title_hash, message, line",
     "cve": "name, message",
+    "vulnerability": (
+        "message, position, cve, introduced_version, introduced, fixed_version, fixed,"
+        " is_rejected, line, text"
+    ),
     "gcc_commit": "name, message",
     "dependency": "message, position, kind, value",
     "attachment": "message, position, filename, content_type, size, href, is_patch",
@@ -101,6 +105,7 @@ def fact_rows(
         ("commit_ref", shaped.commits),
         ("bug_ref", shaped.bugs),
         ("stable_note", shaped.notes),
+        ("vulnerability", shaped.vulnerabilities),
         ("dependency", shaped.dependencies),
         ("attachment", shaped.attachments),
         ("defect", shaped.defects),

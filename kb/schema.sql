@@ -381,6 +381,28 @@ CREATE TABLE cve (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX cve_message ON cve (message);
 
+-- Since version 4: what announcements, CVE records and dyad files say of a
+-- vulnerability: where it came from and what ended it there.  Versions and commits
+-- as written, NULL for what is not known or not fixed; `line` and `text` prove it.
+-- A rejected CVE has one row without any of them.
+CREATE TABLE vulnerability (
+    message            INTEGER NOT NULL REFERENCES message (id),
+    position           INTEGER NOT NULL,
+    cve                TEXT NOT NULL,
+    introduced_version TEXT,
+    introduced         TEXT,
+    fixed_version      TEXT,
+    fixed              TEXT,
+    is_rejected        INTEGER NOT NULL DEFAULT 0,
+    line               INTEGER,
+    text               TEXT,
+    PRIMARY KEY (message, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX vulnerability_cve ON vulnerability (cve);
+CREATE INDEX vulnerability_introduced ON vulnerability (introduced)
+    WHERE introduced IS NOT NULL;
+CREATE INDEX vulnerability_fixed ON vulnerability (fixed) WHERE fixed IS NOT NULL;
+
 -- Commits of GCC (r12-7719, g:e3b3b59683c1): never mixed with the kernel's.
 CREATE TABLE gcc_commit (
     name    TEXT NOT NULL,

@@ -49,6 +49,7 @@ class Shaped(Struct, kw_only=True):
     #: (hash of the title, line) of a release announcement
     shortlog: list[tuple[int, int]]
     cves: list[str]
+    vulnerabilities: list[Row]
     gcc_commits: list[str]
     dependencies: list[Row]
     attachments: list[Row]
@@ -145,6 +146,7 @@ def shape(message: Message) -> Shaped:
         taken=_taken(message, evidence),
         shortlog=list(_shortlog(message)),
         cves=list(dict.fromkeys(name.upper() for name in message.cves)),
+        vulnerabilities=list(_vulnerabilities(message, evidence)),
         gcc_commits=list(dict.fromkeys(message.gcc_commits)),
         dependencies=[
             (position, item.kind, item.value) for position, item in enumerate(message.dependencies)
@@ -333,4 +335,30 @@ def _notes(message: Message, evidence: FoundAt) -> Iterable[Row]:
             note.comment,
             evidence.text(found) or note.text,
             found.line if found else None,
+        )
+
+
+def _vulnerabilities(message: Message, evidence: FoundAt) -> Iterable[Row]:
+    """What ended a vulnerability where, with the sentence; a rejected CVE has one empty row."""
+    record = message.cve_record
+    if record is None or record.id is None:
+        return
+    name = record.id.upper()
+    if record.rejected:
+        yield 0, name, None, None, None, None, True, 0, message.subject
+        return
+    proofs = [item for item in message.evidence if item.fact == "cve_record"]
+    # The first evidence may be of the CVE's name; those of the pairs stand in their order.
+    proofs = proofs[-len(record.pairs) :] if record.pairs else []
+    for position, (pair, proof) in enumerate(zip(record.pairs, proofs, strict=False)):
+        yield (
+            position,
+            name,
+            pair.vulnerable_version,
+            _sha(pair.vulnerable_sha),
+            pair.fixed_version,
+            _sha(pair.fixed_sha),
+            False,
+            proof.line,
+            evidence.text(proof),
         )

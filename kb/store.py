@@ -22,11 +22,11 @@ from patchlore.kb.errors import ArchiveError, NoArchiveError
 from patchlore.kb.upgrading import can_upgrade, schema, upgrade
 
 #: The version of kb/schema.sql that this program reads and writes.
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 #: The version of the facts in the tables: raised when the same mail gives other
 #: rows than before.  Archives with older ones are brought up to date by ingest.
-FACTS_VERSION = 3
+FACTS_VERSION = 4
 
 #: PRAGMA application_id: "PLor"; an SQLite file of somebody else is refused.
 APPLICATION_ID = 0x504C6F72
