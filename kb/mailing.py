@@ -72,15 +72,15 @@ def as_mail(archive: Archive, message: int) -> bytes:
 
 def rebuilt(message: Message) -> bytes:
     """Return a mail made of a Message: what ``git am`` needs of its headers, and its text."""
-    head = [("From", _address(message.from_))]
+    head = [("From", address_of(message.from_))]
     if message.date_iso:
         when = datetime.fromisoformat(message.date_iso)
         head.append(("Date", email.utils.format_datetime(when)))
-    head.append(("Subject", _encoded(message.subject or "(no subject)")))
+    head.append(("Subject", encoded(message.subject or "(no subject)")))
     if message.message_id:
-        head.append(("Message-ID", f"<{_line(message.message_id)}>"))
+        head.append(("Message-ID", f"<{one_line(message.message_id)}>"))
     if message.in_reply_to:
-        head.append(("In-Reply-To", f"<{_line(message.in_reply_to)}>"))
+        head.append(("In-Reply-To", f"<{one_line(message.in_reply_to)}>"))
     head += [
         ("MIME-Version", "1.0"),
         ("Content-Type", "text/plain; charset=UTF-8"),
@@ -90,24 +90,27 @@ def rebuilt(message: Message) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _address(person: Person | None) -> str:
+def address_of(person: Person | None) -> str:
+    """Return a person as the value of a header: ``Ada Quill <ada@example.org>``, safely quoted."""
     if person is None:
         return "unknown <unknown@invalid>"
-    address = _line(person.email or person.email_masked or "unknown@invalid")
-    name = _line(person.name or "")
+    address = one_line(person.email or person.email_masked or "unknown@invalid")
+    name = one_line(person.name or "")
     if not name:
         return address
     if not name.isascii():
-        return f"{_encoded(name)} <{address}>"
+        return f"{encoded(name)} <{address}>"
     quoted = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{quoted}" <{address}>'
 
 
-def _encoded(text: str) -> str:
-    line = _line(text)
+def encoded(text: str) -> str:
+    """Return text as the value of a header: one line, encoded (RFC 2047) unless it is ASCII."""
+    line = one_line(text)
     return line if line.isascii() else Header(line, "utf-8", maxlinelen=70).encode(linesep="\n")
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return text as one line of printable characters."""
     # A line end in a subject would begin a header of its choice.
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())

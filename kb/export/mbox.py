@@ -7,11 +7,20 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import BinaryIO
 
+from patchlore.ingest.message import KIND_HEADER
 from patchlore.ingest.raw import Source
 from patchlore.kb.backports import Row
+from patchlore.kb.events import Event
+from patchlore.kb.export.patches import (
+    NO_PATCH,
+    has_marker,
+    left_out,
+    marker,
+    patch_event,
+    patch_of,
+)
 from patchlore.kb.mailing import TEXT_FORMATS, as_mail
 from patchlore.kb.store import Archive
-from patchlore.kb.text import count
 
 #: Lines that a reader of mboxrd would take for a separator, quoted or not.
 _FROM = re.compile(rb"^(>*From )", re.MULTILINE)
@@ -21,20 +30,44 @@ _LIST = re.compile(r"[\w.@+-]{1,200}", re.ASCII)
 
 
 def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> list[str]:
-    """Write the newest applicable patch of each row; what has none is told in a note."""
-    left = []
+    """Write the patch of each row; what has none is told in a note.
+
+    A mail stays as it was sent, but for the line ``commit <sha> upstream.`` that it
+    gets before its text where it names no upstream commit and that is known.
+    """
+    left: list[Row] = []
     written: set[int] = set()
     for row in rows:
-        patch = row.patch
-        if patch is None:
-            left.append(row.sha or row.subject or "")
-        elif patch.message not in written:  # one mail may carry several commits
-            written.add(patch.message)
-            out.write(mboxrd(as_mail(archive, patch.message), patch.timestamp))
-    if not left:
-        return []
-    shown = ", ".join(name[:12] for name in left[:3]) + (" …" if len(left) > 3 else "")
-    return [f"{count(len(left), 'row')} left out, no patch that can be applied: {shown}"]
+        event = patch_event(row)
+        if event is None:
+            left.append(row)
+        elif event.message not in written:  # one mail may carry several commits
+            written.add(event.message)
+            out.write(mboxrd(_marked(archive, row, event), event.timestamp))
+    return left_out(left, NO_PATCH)
+
+
+def _marked(archive: Archive, row: Row, event: Event) -> bytes:
+    """The mail of an event, with a marker of the row's commit."""
+    raw = as_mail(archive, event.message)
+    message = archive.message(event.message)
+    if row.sha is None or has_marker(message, row.sha):
+        return raw
+    body = message.body.encode("utf-8", "replace")
+    if not body or raw.count(body) != 1:  # encoded, in parts, or of another charset
+        return patch_of(archive, row, event).as_file().partition(b"\n")[2]
+    lines = message.body.split("\n")
+    text = next(
+        (
+            number
+            for number, (line, kind) in enumerate(zip(lines, message.line_kinds, strict=False))
+            if line.strip() and kind != KIND_HEADER
+        ),
+        0,
+    )
+    above = sum(len(line.encode("utf-8", "replace")) + 1 for line in lines[:text])
+    place = raw.index(body) + above
+    return raw[:place] + f"{marker(row.sha)}\n\n".encode() + raw[place:]
 
 
 def mboxrd(raw: bytes, timestamp: int | None, source: Source | None = None) -> bytes:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from patchlore.kb.backports import STATES, Row
+from patchlore.kb.export.telling import earlier, more, proof_of, who
 from patchlore.kb.store import Archive
-from patchlore.kb.text import count, day, printable, proof, shorten
+from patchlore.kb.text import count, day, printable, shorten
 from patchlore.kb.versions import short_name
 
 _WIDTH = 100
@@ -35,19 +36,12 @@ def row_lines(row: Row) -> list[str]:
         shorten(f"{commit}  {row.state}", _WIDTH),
         shorten(f"  {printable(row.subject) or '(no title)'}", _WIDTH),
     ]
-    by = f", {printable(row.event.by)}" if row.event.by else ""
-    lines.append(f"  {day(row.event.timestamp)}  {printable(row.reason)}{by}")
-    lines.append(f"    {_proof(row)}")
-    earlier = [
-        f"{day(event.timestamp)} {printable(event.words())}"
-        for event in row.events
-        if (event.key, event.kind) != (row.event.key, row.event.kind)
-    ]
-    if earlier:
-        lines.append("    also: " + "; ".join(dict.fromkeys(earlier)))
+    by = who(row)
+    when = day(None if row.override is not None else row.event.timestamp)
+    lines.append(f"  {when}  {printable(row.reason)}{f', {by}' if by else ''}")
+    lines.append(f"    {shorten(proof_of(row), 2 * _WIDTH)}")
+    also = earlier(row)
+    if also:
+        lines.append("    also: " + "; ".join(also))
+    lines += [f"    {line}" for line in more(row)]
     return lines
-
-
-def _proof(row: Row) -> str:
-    event = row.event
-    return shorten(proof(event.key, event.line, event.text, event.confidence), 2 * _WIDTH)

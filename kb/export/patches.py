@@ -1,0 +1,226 @@
+"""Patches of rows as files that ``git am``, ``quilt`` and the stable queue take; their names."""
+
+from __future__ import annotations
+
+import email.utils
+import re
+from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime
+
+from msgspec import Struct
+
+from patchlore.ingest.message import (
+    KIND_ADDED,
+    KIND_BINARY,
+    KIND_CONTEXT,
+    KIND_CUT,
+    KIND_DIFF,
+    KIND_HUNK,
+    KIND_REMOVED,
+    KIND_STAT,
+    Message,
+)
+from patchlore.ingest.mime import read_mail
+from patchlore.ingest.raw import Raw
+from patchlore.ingest.text import text_of
+from patchlore.kb.backports import Row
+from patchlore.kb.events import Event
+from patchlore.kb.mailing import address_of, as_mail, encoded, one_line
+from patchlore.kb.store import Archive
+from patchlore.kb.text import count
+
+_DIFF = frozenset({KIND_DIFF, KIND_HUNK, KIND_ADDED, KIND_REMOVED, KIND_CONTEXT, KIND_BINARY})
+
+#: The line that a format-patch begins with; the date is git's, of no meaning.
+_FIRST = "From {} Mon Sep 17 00:00:00 2001"
+_UNKNOWN = "0" * 40
+
+_SHA = re.compile(r"[0-9a-f]{40}")
+
+#: Characters that the stable maintainers' scripts leave in a name; all others are a dash.
+_NO_NAME = re.compile(r"[^a-z0-9_.]+")
+#: File systems take 255 bytes; a number of the list and one against doubles come on top.
+_LONGEST_NAME = 120
+
+
+class Patch(Struct, kw_only=True):
+    """A patch that can be applied, taken from a mail."""
+
+    title: str
+    #: ``Ada Quill <ada@example.org>``, safe in a header.
+    author: str
+    #: The author's date as RFC 5322 has it; None where no calendar has it.
+    date: str | None
+    #: The commit message with a marker of the upstream commit, where that is known.
+    message: str
+    #: From the diffstat on, as it was sent.
+    diff: bytes
+    #: The upstream commit, whole; None where it is not known.
+    sha: str | None
+    #: The Message-ID.
+    key: str
+    #: The name of the file in a stable queue, where a notice gives it.
+    queue_file: str | None = None
+
+    def as_file(self, *, again: bool = False) -> bytes:
+        """Return the patch as ``git format-patch`` writes it, readable by quilt and patch(1).
+
+        With ``again`` the author stands in the text once more, as in stable queues.
+        """
+        lines = [
+            _FIRST.format(self.sha or _UNKNOWN),
+            f"From: {self.author}",
+            *([f"Date: {self.date}"] if self.date else []),
+            f"Subject: {encoded(self.title)}",
+            *(["MIME-Version: 1.0", "Content-Type: text/plain; charset=UTF-8",
+               "Content-Transfer-Encoding: 8bit"] if not self.message.isascii() else []),
+            "",
+            *([f"From: {self.author}", ""] if again else []),
+            *self.message.split("\n"),
+        ]  # fmt: skip
+        return "\n".join(lines).encode("utf-8", "replace") + b"\n---\n" + self.diff
+
+
+def patch_event(row: Row) -> Event | None:
+    """Return the mail of a row whose patch is taken: the newest for the tree, else upstream's.
+
+    An upstream patch that asks for stable trees has no marker and was made for
+    another tree, but until somebody posts a backport it is the patch there is.
+    """
+    if row.patch is not None:
+        return row.patch
+    for event in reversed(row.events):
+        if event.kind == "nominated" and event.is_patch and event.applicable:
+            return event
+    return None
+
+
+def patches(archive: Archive, rows: Iterable[Row]) -> Iterator[tuple[Row, Patch | None]]:
+    """Yield each row with its patch, None where no mail has one that can be applied.
+
+    Rows of which an earlier one has the same mail (one mail may carry several
+    commits) are passed over.
+    """
+    seen: set[int] = set()
+    for row in rows:
+        event = patch_event(row)
+        if event is None:
+            yield row, None
+        elif event.message not in seen:
+            seen.add(event.message)
+            yield row, patch_of(archive, row, event)
+
+
+def patch_of(archive: Archive, row: Row, event: Event) -> Patch:
+    """Return the patch of a row that the mail of an event carries."""
+    message = archive.message(event.message)
+    text = message.commit_message or ""
+    sha = row.sha if row.is_full else None
+    if row.sha and not has_marker(message, row.sha):
+        text = f"{marker(row.sha)}\n\n{text}".rstrip("\n")
+    return Patch(
+        title=one_line(message.commit_subject or message.clean_subject or row.subject or ""),
+        author=address_of(message.author or message.from_),
+        date=_date(message),
+        message=text,
+        diff=_diff(archive, event.message, message),
+        sha=sha,
+        key=event.key,
+        queue_file=next((name for name in _queue_files(archive, row)), None),
+    )
+
+
+def marker(sha: str) -> str:
+    """Return the line that names the upstream commit (the kernel's stable rules, option 3)."""
+    return f"commit {sha} upstream."
+
+
+def has_marker(message: Message, sha: str) -> bool:
+    """Whether a mail's commit message names the upstream commit."""
+    return any(named.startswith(sha) or sha.startswith(named) for named in message.upstream_commits)
+
+
+def left_out(rows: Collection[Row], why: str) -> list[str]:
+    """Return the note about rows that a format can't hold; none for none."""
+    if not rows:
+        return []
+    names = [row.sha[:12] if row.sha else one_line(row.subject or "") for row in rows]
+    shown = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
+    return [f"{count(len(names), 'row')} left out, {why}: {shown}"]
+
+
+NO_PATCH = "no patch that can be applied"
+
+
+def full_sha(row: Row) -> str | None:
+    """Return the row's upstream commit if it is known with all digits and is nothing else."""
+    return row.sha if row.sha is not None and _SHA.fullmatch(row.sha) else None
+
+
+class Names:
+    """Names of files in one folder: safe everywhere, each once."""
+
+    def __init__(self, *taken: str) -> None:
+        """Take names that are not to be used."""
+        self._used = set(taken)
+
+    def of(self, title: str | None, suffix: str = ".patch") -> str:
+        """Return the name of a patch with this title, as the stable maintainers' scripts make it.
+
+        >>> Names().of("ACPI: bus: Call kobject_put() in acpi_init() error path")
+        'acpi-bus-call-kobject_put-in-acpi_init-error-path.patch'
+        """
+        name = _NO_NAME.sub("-", (title or "").lower())[:_LONGEST_NAME]
+        # Neither a hidden file nor an option nor a way out of the folder.
+        while ".." in name:
+            name = name.replace("..", ".")
+        stem = name.strip("-._") or "patch"
+        number, found = 1, f"{stem}{suffix}"
+        while found in self._used:
+            number += 1
+            found = f"{stem}-{number}{suffix}"
+        self._used.add(found)
+        return found
+
+
+def _queue_files(archive: Archive, row: Row) -> Iterator[str]:
+    for event in reversed(row.events):
+        if event.kind == "queued" and event.message:
+            name = archive.value("SELECT queue_file FROM message WHERE id = ?", (event.message,))
+            if name:
+                yield str(name)
+
+
+def _date(message: Message) -> str | None:
+    for text in (message.author_date_iso, message.date_iso, message.effective_date_iso):
+        if text:
+            try:
+                return email.utils.format_datetime(datetime.fromisoformat(text))
+            except ValueError:
+                continue
+    return None
+
+
+def _diff(archive: Archive, id_: int, message: Message) -> bytes:
+    """The diffstat and the diff, in the octets that were sent: a file may be no UTF-8."""
+    kinds = message.line_kinds
+    lines = _octets(archive, id_, message)
+    first = next((n for n, kind in enumerate(kinds) if kind in _DIFF), len(kinds))
+    cut = kinds.find(KIND_CUT)
+    stat = [lines[n] for n in range(max(cut, 0), first) if kinds[n] == KIND_STAT and n < len(lines)]
+    diff = [lines[n] for n in range(first, len(kinds)) if kinds[n] in _DIFF and n < len(lines)]
+    return b"".join(line + b"\n" for line in [*stat, b"", *diff])
+
+
+def _octets(archive: Archive, id_: int, message: Message) -> list[bytes]:
+    written = [line.encode("utf-8", "replace") for line in message.body.split("\n")]
+    text = text_of(read_mail(Raw(data=as_mail(archive, id_), source=message.source)))
+    if text.body != message.body:  # a page, or a mail of another copy
+        return written
+    found: list[bytes] = []
+    for first, end, part in text.parts:
+        octets = part.data.split(b"\n") if part.data else []
+        if len(octets) < end - first:  # decoded from something that is not line by line
+            octets = written[first:end]
+        found += octets[: end - first]
+    return found
