@@ -17,10 +17,11 @@ import time
 from collections.abc import Callable
 
 from patchlore.kb.backports import backports
+from patchlore.kb.database import database_path
 from patchlore.kb.git_filling import fill_tree
 from patchlore.kb.git_reading import trees_with
 from patchlore.kb.reading import spellings
-from patchlore.kb.store import Archive, database_path
+from patchlore.kb.store import Archive
 
 
 def main() -> int:

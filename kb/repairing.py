@@ -18,12 +18,13 @@ from patchlore.ingest.errors import CUT_SHORT
 from patchlore.ingest.raw import FIDELITIES, Raw, Source
 from patchlore.kb.batch import Batch
 from patchlore.kb.content import Codec, Content, decode_message
+from patchlore.kb.database import FILE_NAME, take_lock
 from patchlore.kb.errors import ArchiveError
 from patchlore.kb.interning import Names
 from patchlore.kb.parsed import Parsed
 from patchlore.kb.parsing import Workers
 from patchlore.kb.rows import FACT_TABLES
-from patchlore.kb.store import FACTS_VERSION, FILE_NAME, Archive, take_lock, transaction
+from patchlore.kb.store import FACTS_VERSION, Archive, transaction
 from patchlore.kb.text import count
 from patchlore.kb.writing import Writer
 

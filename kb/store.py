@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import pathlib
 import sqlite3
@@ -18,6 +17,15 @@ from patchlore.ingest.message import Message
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.items import Mark
 from patchlore.kb.content import Codec, Content, decode_message
+from patchlore.kb.database import (
+    APPLICATION_ID,
+    connect,
+    database_path,
+    explain_error,
+    is_there,
+    refuse_foreign,
+    take_lock,
+)
 from patchlore.kb.errors import ArchiveError, NoArchiveError
 from patchlore.kb.upgrading import can_upgrade, schema, upgrade
 
@@ -28,14 +36,6 @@ SCHEMA_VERSION = 4
 #: rows than before.  Archives with older ones are brought up to date by ingest.
 FACTS_VERSION = 4
 
-#: PRAGMA application_id: "PLor"; an SQLite file of somebody else is refused.
-APPLICATION_ID = 0x504C6F72
-
-FILE_NAME = "archive.sqlite"
-
-#: Larger pages than the default hold one or more compressed mails with little waste.
-PAGE_SIZE = 8192
-
 
 class Added(Struct, kw_only=True):
     """What a batch did: messages that were new, copies merged into known ones, copies known."""
@@ -45,11 +45,6 @@ class Added(Struct, kw_only=True):
     known: int = 0
     #: Messages whose facts were redone because a better copy arrived.
     redone: int = 0
-
-
-def database_path(folder: str | os.PathLike[str]) -> pathlib.Path:
-    """Return the path of the database file of the archive in ``folder``."""
-    return pathlib.Path(folder) / FILE_NAME
 
 
 class Archive:
@@ -75,12 +70,12 @@ class Archive:
         self._codec: Codec | None = None
         if write:
             self._lock = take_lock(self.path)
-        elif not _is_there(database_path(self.path)):
+        elif not is_there(database_path(self.path)):
             raise _no_archive(self.path)
         try:
             if write:
-                _refuse_foreign(database_path(self.path))
-            self.connection = _connect(database_path(self.path), write=write)
+                refuse_foreign(database_path(self.path))
+            self.connection = connect(database_path(self.path), write=write)
         except BaseException:
             self._release()
             raise
@@ -278,100 +273,8 @@ def _no_archive(path: pathlib.Path) -> NoArchiveError:
     )
 
 
-def take_lock(path: pathlib.Path) -> IO[bytes]:
-    """Make the folder of an archive if need be and return its lock, held until it is closed.
-
-    Raises ArchiveError when the folder can't be written or another writer is there.
-    """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        lock = open(path / "lock", "wb")  # noqa: SIM115 (held until close)
-    except OSError as error:
-        raise ArchiveError(f"Can't write to the archive {path}: {error.strerror}.") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        raise ArchiveError(
-            f"Another patchlore is writing to the archive {path}: wait until it is done."
-        ) from error
-    return lock
-
-
 def _stored_text(value: object) -> object:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
-
-
-def _is_there(path: pathlib.Path) -> bool:
-    """Whether the database exists; raises ArchiveError where one may not even look."""
-    try:
-        return path.exists()
-    except OSError as error:
-        raise ArchiveError(
-            f"The archive {path.parent} can't be opened: {error.strerror or error}."
-        ) from error
-
-
-def _refuse_foreign(path: pathlib.Path) -> None:
-    """Raise ArchiveError for a database of somebody else, before anything of it is changed."""
-    if not _is_there(path) or not path.stat().st_size:
-        return
-    wal = path.with_name(path.name + "-wal")
-    # Without a log nothing is pending, and "immutable" leaves no file beside it.
-    settled = not wal.exists() or not wal.stat().st_size
-    uri = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if settled else ''}"
-    try:
-        with contextlib.closing(sqlite3.connect(uri, uri=True)) as connection:
-            owner = connection.execute("PRAGMA application_id").fetchone()[0]
-            tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-    except sqlite3.Error:
-        return  # what is wrong with it is said when it is opened for writing
-    if owner != APPLICATION_ID and (owner or tables):
-        raise ArchiveError(f"{path} is not an archive of patchlore.")
-
-
-def _connect(path: pathlib.Path, *, write: bool) -> sqlite3.Connection:
-    mode = "rwc" if write else "ro"
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
-    try:
-        connection = sqlite3.connect(uri, uri=True, isolation_level=None, cached_statements=512)
-    except sqlite3.Error as error:
-        raise explain_error(error, path.parent) from error
-    try:
-        if not write:
-            connection = _readable(connection, path)
-        connection.execute("PRAGMA foreign_keys = OFF")  # verified by `check`, kept by the writer
-        connection.execute("PRAGMA cache_size = -32768")
-        connection.execute("PRAGMA temp_store = MEMORY")
-        if write:
-            connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-            connection.execute("PRAGMA journal_mode = WAL")
-            # In WAL mode NORMAL can lose the last batches on power failure, never tear one.
-            connection.execute("PRAGMA synchronous = NORMAL")
-            # Pages that every batch changes are then written to the file once for several.
-            connection.execute("PRAGMA wal_autocheckpoint = 4000")
-    except sqlite3.Error as error:
-        connection.close()
-        raise explain_error(error, path.parent) from error
-    return connection
-
-
-def _readable(connection: sqlite3.Connection, path: pathlib.Path) -> sqlite3.Connection:
-    """Return a connection that can read ``path`` even where nothing may be written.
-
-    A WAL database needs its shared-memory file; on a read-only medium it can't be
-    made, but there the file can't change either.
-    """
-    try:
-        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        return connection
-    except sqlite3.OperationalError:
-        wal = path.with_name(path.name + "-wal")
-        if os.access(path.parent, os.W_OK) or (wal.exists() and wal.stat().st_size):
-            raise
-    connection.close()
-    uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-    return sqlite3.connect(uri, uri=True, isolation_level=None, cached_statements=512)
 
 
 def _create(connection: sqlite3.Connection) -> None:
@@ -381,38 +284,6 @@ def _create(connection: sqlite3.Connection) -> None:
         f"PRAGMA application_id = {APPLICATION_ID};\n"
         f"PRAGMA user_version = {SCHEMA_VERSION};\nCOMMIT;"
     )
-
-
-def explain_error(error: sqlite3.Error, path: pathlib.Path) -> ArchiveError:
-    """Return the error of SQLite as a sentence that says what to do."""
-    text = str(error)
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code == sqlite3.SQLITE_FULL:
-        return ArchiveError(
-            f"No space is left for the archive {path}: what was stored before is intact; "
-            "make room and run the same command again."
-        )
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return ArchiveError(
-            f"Another program is writing to the archive {path}: wait until it is done."
-        )
-    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
-        return ArchiveError(f"The archive {path} can't be written: {text}.")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return ArchiveError(
-            f"The archive {path} is damaged ({text}): run 'patchlore --archive {path} check "
-            f"--repair', which saves what can be read, or restore {FILE_NAME} from a copy."
-        )
-    if "no such table" in text or "no such column" in text:
-        return ArchiveError(
-            f"The archive {path} is damaged ({text}): run 'patchlore --archive {path} check "
-            "--repair', which saves what can be read."
-        )
-    if code == sqlite3.SQLITE_IOERR:
-        return ArchiveError(f"Reading or writing the archive {path} failed: {text}.")
-    if code == sqlite3.SQLITE_CANTOPEN:
-        return ArchiveError(f"The archive {path} can't be opened: no permission, or no such file.")
-    return ArchiveError(f"The archive {path} can't be used: {text}.")
 
 
 @contextlib.contextmanager

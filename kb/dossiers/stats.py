@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from patchlore.kb.store import Archive, database_path
+from patchlore.kb.database import database_path
+from patchlore.kb.store import Archive
 
 _COUNTS = {
     "messages": "SELECT count(*) FROM message",

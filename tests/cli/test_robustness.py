@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from patchlore.cli import main
-from patchlore.kb.store import FILE_NAME, Archive
+from patchlore.kb.database import FILE_NAME
+from patchlore.kb.store import Archive
 from tests.cli.conftest import UPSTREAM, Run
 
 _PROGRAM = (sys.executable, "-m", "patchlore")

@@ -19,10 +19,11 @@ from patchlore.ingest.parse import parse_raw
 from patchlore.ingest.raw import Raw, Source
 from patchlore.kb import filling, parsing
 from patchlore.kb.checking import check
+from patchlore.kb.database import database_path
 from patchlore.kb.errors import ArchiveError
 from patchlore.kb.filling import Summary, fill
 from patchlore.kb.parsing import PARSER_ERROR, Work, Workers
-from patchlore.kb.store import Archive, database_path
+from patchlore.kb.store import Archive
 
 MAIL = """\
 From: Ada Quill <ada@example.org>

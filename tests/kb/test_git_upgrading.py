@@ -6,8 +6,9 @@ import pathlib
 
 import pytest
 
+from patchlore.kb.database import database_path
 from patchlore.kb.errors import ArchiveError
-from patchlore.kb.store import SCHEMA_VERSION, Archive, database_path
+from patchlore.kb.store import SCHEMA_VERSION, Archive
 from tests.kb.mails import message, raw_of
 
 ADDED_BY_2 = ("edge", "git_stable_note", "git_cve", "git_link", "git_bug_ref", "git_commit_ref",

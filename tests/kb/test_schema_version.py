@@ -6,7 +6,8 @@ import hashlib
 import pathlib
 import sqlite3
 
-from patchlore.kb.store import SCHEMA_VERSION, Archive, database_path
+from patchlore.kb.database import database_path
+from patchlore.kb.store import SCHEMA_VERSION, Archive
 from patchlore.kb.upgrading import schema
 
 #: The tables of each version, as a hash of what SQLite makes of kb/schema.sql.

@@ -18,8 +18,9 @@ from patchlore.ingest.message import (
     UpstreamRef,
 )
 from patchlore.ingest.sources.items import Mark
+from patchlore.kb.database import FILE_NAME
 from patchlore.kb.errors import ArchiveError, NoArchiveError
-from patchlore.kb.store import FILE_NAME, SCHEMA_VERSION, Added, Archive
+from patchlore.kb.store import SCHEMA_VERSION, Added, Archive
 from tests.kb.mails import ADA, NOON, OTHER, UPSTREAM, message, raw_of, source
 
 
