@@ -1,22 +1,16 @@
-"""A batch of mails: which are copies of one message, and the rows that are written for them."""
+"""A batch of mails: copies merged into one message, and the rows that are written for all."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
-
-from patchlore.ingest.errors import CUT_SHORT
 from patchlore.ingest.raw import FIDELITIES, Raw, Source
 from patchlore.kb.interning import MessageIds, Names, next_id
-from patchlore.kb.merge import Identity, same_message, same_without_id
+from patchlore.kb.matching import Entry, Matching, damage_of, identity_of
 from patchlore.kb.parsed import Parsed, Sighting, digest_of, known_copy
 from patchlore.kb.rows import FACT_TABLES, INSERTS, fact_rows
-from patchlore.kb.shaping import HEAD, HEAD_SIZE, Shaped
+from patchlore.kb.shaping import HEAD, HEAD_SIZE
 from patchlore.kb.store import Added, Archive
-
-#: Up to this fidelity a copy's text is as it was sent.
-_FAITHFUL = FIDELITIES.index("rewritten")
 
 #: Mails under a made-up id end so; no mail has such a Message-ID.
 MADE_UP = "@patchlore"
@@ -28,33 +22,6 @@ _MESSAGE_COLUMNS = (
 _INSERT_MESSAGE = (
     f"INSERT INTO message ({_MESSAGE_COLUMNS}) VALUES ({', '.join('?' * (11 + HEAD_SIZE))})"
 )
-_CANDIDATE = (
-    "SELECT message.id, message.mid, message.ordinal, message.has_message_id, message.best_copy,"
-    " message.fidelity, message.size, message.malformed + EXISTS (SELECT 1 FROM defect WHERE"
-    f" defect.message = message.id AND defect.code = '{CUT_SHORT}'),"
-    " message.timestamp, message.subject, message.body_hash,"
-    " coalesce(person.name, ''), coalesce(person.email, ''), coalesce(person.masked, '')"
-    " FROM message LEFT JOIN person ON person.id = message.sender WHERE "
-)
-
-
-class _Entry(Struct, kw_only=True):
-    """A message that a batch touches; rows are written once, when all is merged."""
-
-    id: int
-    mid: int
-    ordinal: int
-    has_message_id: bool
-    best_copy: int
-    fidelity: int
-    size: int
-    #: 0 whole, 1 malformed, 2 cut short.
-    damage: int
-    identity: Identity
-    #: Raw mail and facts to be written: None as long as the stored ones stand.
-    parsed: Parsed | None = None
-    stored: bool = True
-    renamed: bool = False
 
 
 class Batch:
@@ -68,9 +35,7 @@ class Batch:
         self._mids = MessageIds(self._connection)
         self._next_message = next_id(self._connection, "message")
         self._next_copy = next_id(self._connection, "copy")
-        self._entries: dict[int, _Entry] = {}
-        self._of_mid: dict[int, list[int]] = {}
-        self._by_title: dict[int, list[int]] = {}
+        self._matching = Matching(self._connection, self._mids)
         self._copies: list[tuple[object, ...]] = []
         self._seen: dict[tuple[bytes, str, bool], tuple[int, int]] = {}
         #: Where copies of this batch were seen.
@@ -93,8 +58,7 @@ class Batch:
     def redo(self, mails: Sequence[tuple[int, Parsed]]) -> None:
         """Write the facts of stored messages anew: (row id, the best copy as it is read now)."""
         for id_, mail in mails:
-            row = self._connection.execute(_CANDIDATE + "message.id = ?", (id_,)).fetchone()
-            self._load(row).parsed = mail
+            self._matching.by_id(id_).parsed = mail
             for name in mail.shaped.lists:
                 self._message_lists.add((id_, self._names.lists.id_of((name,))))
             for alias in mail.shaped.aliases:
@@ -142,7 +106,7 @@ class Batch:
         if known is not None:
             self._add_sighting(Sighting(raw=raw, sha256=mail.sha256, copy=known))
             return
-        entry = self._find(mail)
+        entry = self._matching.find(mail)
         copy = self._next_copy
         fidelity = FIDELITIES.index(raw.source.fidelity)
         if entry is None:
@@ -159,49 +123,44 @@ class Batch:
         for alias in mail.shaped.aliases:
             self._aliases.add((self._mids.id_of(alias), entry.id))
 
-    def _new_entry(self, mail: Parsed, copy: int, fidelity: int) -> _Entry:
+    def _new_entry(self, mail: Parsed, copy: int, fidelity: int) -> Entry:
         shaped = mail.shaped
         mid = self._mids.id_of(shaped.message_id or f"sha256:{mail.sha256.hex()[:32]}{MADE_UP}")
-        entry = _Entry(
+        entry = Entry(
             id=self._next_message,
             mid=mid,
-            ordinal=self._free_ordinal(mid),
+            ordinal=self._matching.free_ordinal(mid),
             has_message_id=shaped.message_id is not None,
             best_copy=copy,
             fidelity=fidelity,
             size=len(mail.raw.data),
-            damage=_damage(mail),
-            identity=_identity(mail),
+            damage=damage_of(mail),
+            identity=identity_of(mail),
             parsed=mail,
             stored=False,
         )
         self._next_message += 1
-        self._entries[entry.id] = entry
-        self._of_mid[mid].append(entry.id)
-        if shaped.title_hash is not None:
-            self._by_title.setdefault(shaped.title_hash, []).append(entry.id)
+        self._matching.add(entry, shaped)
         return entry
 
-    def _merge(self, entry: _Entry, mail: Parsed, copy: int, fidelity: int) -> None:
+    def _merge(self, entry: Entry, mail: Parsed, copy: int, fidelity: int) -> None:
         """Add a copy to a message; its facts are redone when the copy is a better one."""
         message_id = mail.shaped.message_id
         if message_id is not None and not entry.has_message_id:
             self._aliases.add((entry.mid, entry.id))
-            old, entry.mid = entry.mid, self._mids.id_of(message_id)
-            self._mids.join(old, entry.mid)
-            entry.ordinal = self._free_ordinal(entry.mid)
-            self._of_mid[entry.mid].append(entry.id)
-            entry.has_message_id = entry.renamed = True
+            mid = self._mids.id_of(message_id)
+            self._mids.join(entry.mid, mid)
+            self._matching.rename(entry, mid)
         if not self._is_better(mail, fidelity, entry):
             self._raws[copy] = mail.raw.data
             return
         self._raws[entry.best_copy] = self._raw_of(entry)
         entry.parsed, entry.best_copy, entry.fidelity = mail, copy, fidelity
-        entry.size, entry.damage = len(mail.raw.data), _damage(mail)
-        entry.identity = _identity(mail)
+        entry.size, entry.damage = len(mail.raw.data), damage_of(mail)
+        entry.identity = identity_of(mail)
         self._added.redone += entry.stored
 
-    def _is_better(self, mail: Parsed, fidelity: int, entry: _Entry) -> bool:
+    def _is_better(self, mail: Parsed, fidelity: int, entry: Entry) -> bool:
         """Whether a copy is better than the best one of a message so far.
 
         By fidelity; then the one that goes on where the other is cut short (a
@@ -210,88 +169,17 @@ class Batch:
         if fidelity != entry.fidelity:
             return fidelity < entry.fidelity
         size = len(mail.raw.data)
-        if size == entry.size and _damage(mail) == entry.damage:
+        if size == entry.size and damage_of(mail) == entry.damage:
             return False
         stored = self._raw_of(entry)
         if size > entry.size and _goes_on(mail.raw.data, stored):
             return True
         if size < entry.size and _goes_on(stored, mail.raw.data):
             return False
-        return _damage(mail) < entry.damage
+        return damage_of(mail) < entry.damage
 
-    def _raw_of(self, entry: _Entry) -> bytes:
+    def _raw_of(self, entry: Entry) -> bytes:
         return entry.parsed.raw.data if entry.parsed else self._archive.raw(entry.id)
-
-    # -- which message --------------------------------------------------------------
-
-    def _find(self, mail: Parsed) -> _Entry | None:
-        """Return the message that this mail is a copy of, or None for a new one."""
-        shaped, identity = mail.shaped, _identity(mail)
-        if shaped.message_id is not None:
-            mid = self._mids.id_of(shaped.message_id)
-            for entry in self._under(mid):
-                if same_message(entry.identity, identity):
-                    return entry
-        if shaped.title_hash is None:
-            return None
-        for entry in self._titled(shaped, only_without_id=shaped.message_id is not None):
-            if same_without_id(entry.identity, identity):
-                return entry
-        return None
-
-    def _under(self, mid: int) -> list[_Entry]:
-        """The messages with this Message-ID or alias, of the archive and of this batch."""
-        if mid not in self._of_mid:
-            found = []
-            if not self._mids.is_new(mid):
-                rows = self._connection.execute(
-                    _CANDIDATE + "message.mid = ?1 OR message.id IN"
-                    " (SELECT message FROM alias WHERE mid = ?1)",
-                    (mid,),
-                ).fetchall()
-                found = [self._load(row).id for row in rows]
-            self._of_mid[mid] = found
-        return [self._entries[id_] for id_ in self._of_mid[mid]]
-
-    def _titled(self, shaped: Shaped, *, only_without_id: bool) -> list[_Entry]:
-        condition = "message.title_hash = ?1 AND (?2 IS NULL OR message.timestamp IS NULL"
-        condition += " OR message.timestamp BETWEEN ?2 - 100000 AND ?2 + 100000)"
-        if only_without_id:
-            condition += " AND message.has_message_id = 0"
-        rows = self._connection.execute(
-            _CANDIDATE + condition, (shaped.title_hash, shaped.timestamp)
-        ).fetchall()
-        entries = [self._load(row) for row in rows]
-        if shaped.title_hash is not None:
-            batch = self._by_title.get(shaped.title_hash, ())
-            entries += [self._entries[id_] for id_ in batch]
-        return [entry for entry in entries if not only_without_id or not entry.has_message_id]
-
-    def _load(self, row: tuple[int, ...]) -> _Entry:
-        entry = self._entries.get(row[0])
-        if entry is None:
-            entry = self._entries[row[0]] = _Entry(
-                id=row[0],
-                mid=row[1],
-                ordinal=row[2],
-                has_message_id=bool(row[3]),
-                best_copy=row[4],
-                fidelity=row[5],
-                size=row[6],
-                damage=row[7],
-                identity=Identity(
-                    timestamp=row[8],
-                    subject=str(row[9] or ""),
-                    body_hash=row[10],
-                    sender=(str(row[11]), str(row[12]), str(row[13])),
-                    is_faithful=row[5] <= _FAITHFUL,
-                ),
-            )
-        return entry
-
-    def _free_ordinal(self, mid: int) -> int:
-        taken = {entry.ordinal for entry in self._under(mid) if entry.mid == mid}
-        return next(number for number in range(len(taken) + 1) if number not in taken)
 
     # -- rows -------------------------------------------------------------------------
 
@@ -323,7 +211,7 @@ class Batch:
         self._next_copy += 1
 
     def _write(self) -> None:
-        written = [entry for entry in self._entries.values() if entry.parsed is not None]
+        written = [entry for entry in self._matching.entries.values() if entry.parsed is not None]
         redone = [(entry.id,) for entry in written if entry.stored]
         if redone:
             for table in FACT_TABLES:
@@ -358,7 +246,7 @@ class Batch:
             )
             contents.append((entry.id, codec.pack(entry.parsed.raw.data, entry.parsed.facts)))
             fact_rows(rows, entry.id, shaped, self._names, self._mids, entry.mid)
-        for entry in self._entries.values():
+        for entry in self._matching.entries.values():
             if entry.renamed and entry.parsed is None:
                 revision += 1
                 self._connection.execute(
@@ -393,21 +281,6 @@ class Batch:
         return None if person is None else self._names.people.id_of(person)
 
 
-def _damage(mail: Parsed) -> int:
-    return mail.shaped.malformed + mail.raw.cut
-
-
 def _goes_on(longer: bytes, shorter: bytes) -> bool:
     """Whether the longer mail begins as the shorter one, which ends before."""
     return longer.startswith(shorter.rstrip()) and len(longer.rstrip()) > len(shorter.rstrip())
-
-
-def _identity(mail: Parsed) -> Identity:
-    shaped = mail.shaped
-    return Identity(
-        timestamp=shaped.timestamp,
-        subject=shaped.subject,
-        sender=shaped.sender or ("", "", ""),
-        body_hash=shaped.body_hash,
-        is_faithful=FIDELITIES.index(mail.raw.source.fidelity) <= _FAITHFUL,
-    )
