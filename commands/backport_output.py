@@ -17,30 +17,60 @@ if TYPE_CHECKING:
     from patchlore.kb.store import Archive
 
 
+class _FormatHelp(str):
+    """A help text that the names of formats follow; they are loaded when it is shown."""
+
+    __slots__ = ()
+
+    def __mod__(self, values: object) -> str:
+        """Return the text as argparse shows it."""
+        from patchlore.kb.export import FORMATS
+
+        return f"{self}: {', '.join(FORMATS)}"
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(
-        "--format", default="text", metavar="F", help="text, json, csv, ids or mbox"
+        "--format", default="text", metavar="F", help=_FormatHelp("the form of the list")
     )
     parser.add_argument(
         "--json", action="store_const", const="json", dest="format", help="as --format json"
     )
-    parser.add_argument("--output", metavar="PATH", help="write there, not to standard output")
+    parser.add_argument(
+        "--output",
+        metavar="PATH",
+        help="write there, not to standard output; a folder for formats of several files",
+    )
 
 
 def check(args: argparse.Namespace) -> str | None:
     """Return what is wrong with the options, in words, or None."""
-    from patchlore.kb.export import FORMATS
+    from patchlore.kb.export import FOLDERS, FORMATS
 
     if args.format not in FORMATS:
         return f"there is no format '{args.format}': use {', '.join(FORMATS)}"
+    if args.format in FOLDERS and args.output is None:
+        return f"--format {args.format} is a folder: name it with --output"
+    if args.output == "":
+        return "--output needs the name of a file or folder"
     return None
 
 
 def write(archive: Archive, tree: str, rows: Sequence[Row], args: argparse.Namespace) -> list[str]:
     """Write rows as the options say; return notes for a person."""
-    from patchlore.kb.export import writer
+    from patchlore.ingest.errors import PatchloreError
+    from patchlore.kb.export import FOLDERS, file_maker, writer
 
+    if args.format in FOLDERS:
+        from patchlore.kb.export.folders import write_folder
+
+        files, notes = file_maker(args.format)(archive, tree, rows)
+        try:
+            write_folder(pathlib.Path(args.output), files)
+        except OSError as error:
+            raise PatchloreError(f"Can't write {args.output}: {error.strerror}.") from error
+        return notes
     if args.format == "text" and args.output is None:
         plain = io.BytesIO()
         notes = writer(args.format)(archive, tree, rows, plain)

@@ -1,0 +1,180 @@
+"""CVEs of rows, and what records say of each: where it came from, what ended it in which tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from msgspec import Struct
+
+from patchlore.kb.backports import Row
+from patchlore.kb.backports import full_sha as complete
+from patchlore.kb.export.patches import full_sha
+from patchlore.kb.git_reading import trees_with
+from patchlore.kb.store import Archive
+from patchlore.kb.versions import parse_version, rank
+
+_T = TypeVar("_T")
+
+#: So many variables fit into a statement of every SQLite.
+_MANY = 500
+
+
+class Pair(Struct, kw_only=True, frozen=True):
+    """What a record says of a CVE: versions as written; None: not known, or not fixed."""
+
+    introduced_version: str | None
+    introduced: str | None
+    fixed_version: str | None
+    fixed: str | None
+
+    @property
+    def trees(self) -> tuple[str | None, str | None]:
+        """The stable trees of the two versions."""
+        return _tree(self.introduced_version), _tree(self.fixed_version)
+
+
+class Own(Struct, kw_only=True):
+    """A commit and the version that has it first, as dyads name them."""
+
+    sha: str
+    version: str | None
+
+
+def cves_of(archive: Archive, rows: Sequence[Row]) -> list[list[str]]:
+    """Return the CVEs of each row, sorted: those that its mails, commits or a record name."""
+    messages: dict[int, list[str]] = {}
+    commits: dict[str, list[str]] = {}
+    ids = {event.message for row in rows for event in row.events if event.message}
+    for chunk in _chunks(sorted(ids)):
+        # A mail that lists CVEs of many patches says nothing of one of them.
+        for message, name in archive.execute(
+            "SELECT cve.message, cve.name FROM cve JOIN message AS m ON m.id = cve.message"
+            f" WHERE cve.message IN ({_marks(chunk)})"
+            " AND (m.is_patch OR m.notice IN ('added', 'failed', 'review'))",
+            chunk,
+        ):
+            messages.setdefault(message, []).append(name)
+    shas = {sha for row in rows for sha in _commits(row)}
+    for part in _chunks(sorted(shas)):
+        for sha, name in archive.execute(
+            "SELECT c.sha, v.name FROM git_cve AS v JOIN git_commit AS c ON c.id = v.git_commit"
+            f" WHERE c.sha IN ({_marks(part)})"
+            f" UNION SELECT fixed, cve FROM vulnerability WHERE fixed IN ({_marks(part)})",
+            [*part, *part],
+        ):
+            commits.setdefault(sha, []).append(name)
+    return [
+        sorted(
+            {name for event in row.events for name in messages.get(event.message, ())}
+            | {name for sha in _commits(row) for name in commits.get(sha, ())},
+            key=_cve_key,
+        )
+        for row in rows
+    ]
+
+
+def pairs_of(archive: Archive, cve: str) -> list[Pair]:
+    """Return what the newest record of a CVE says, in its order; nothing for a rejected one."""
+    newest = archive.value(
+        "SELECT v.message FROM vulnerability AS v JOIN message AS m ON m.id = v.message"
+        " WHERE v.cve = ? ORDER BY m.timestamp DESC, m.id DESC LIMIT 1",
+        (cve,),
+    )
+    return [
+        Pair(introduced_version=row[0], introduced=row[1], fixed_version=row[2], fixed=row[3])
+        for row in archive.execute(
+            "SELECT introduced_version, introduced, fixed_version, fixed FROM vulnerability"
+            " WHERE cve = ? AND message = ? AND NOT is_rejected ORDER BY position",
+            (cve, newest),
+        )
+    ]
+
+
+def introduced_by(archive: Archive, row: Row) -> list[Own]:
+    """Return the commits that the row's commit fixes, those known in full, with their versions.
+
+    As the tags ``Fixes:`` of its patches and of the commit itself say.
+    """
+    shas = dict.fromkeys(
+        sha
+        for event in row.events
+        if event.message
+        for (sha,) in archive.execute(
+            "SELECT sha FROM commit_ref WHERE message = ? AND relation = 'fixes' AND NOT quoted"
+            " ORDER BY position",
+            (event.message,),
+        )
+    )
+    for sha in _commits(row):
+        for (found,) in archive.execute(
+            "SELECT r.sha FROM git_commit_ref AS r JOIN git_commit AS c ON c.id = r.git_commit"
+            " WHERE c.sha = ? AND r.relation = 'fixes' ORDER BY r.position",
+            (sha,),
+        ):
+            shas.setdefault(found)
+    whole = dict.fromkeys(found for sha in shas if (found := _whole(archive, sha)))
+    return [_in_tree(archive, sha, row.tree) for sha in whole]
+
+
+def own_of(archive: Archive, row: Row) -> Own | None:
+    """Return the tree's own commit of a row and the release that has it; None: not known."""
+    for event in reversed(row.events):
+        if event.commit and event.kind in ("released", "queued"):
+            return Own(sha=event.commit, version=event.release)
+    return None
+
+
+def _in_tree(archive: Archive, sha: str, tree: str) -> Own:
+    """The commit by which a commit came into a tree: its backport there, else itself."""
+    found = trees_with(archive, [sha])
+    for item in found:
+        if item.how != "itself" and item.tree == tree and item.since:
+            return Own(sha=item.sha, version=item.since.removeprefix("v"))
+    versions = [
+        version
+        for item in found
+        if item.how == "itself" and (version := parse_version(item.since or "")) is not None
+    ]
+    if not versions:
+        return Own(sha=sha, version=None)
+    first = min(versions)
+    third = f".{first.patch}" if first.patch else ""
+    return Own(sha=sha, version=f"{first.major}.{first.minor}{third}")
+
+
+def upstream_version(archive: Archive, sha: str) -> str | None:
+    """Return the mainline release or candidate that has a commit first, as ``6.7-rc1``."""
+    for item in trees_with(archive, [sha]):
+        if item.how == "itself" and item.tag and rank(item.tree) is None:
+            return item.tag.removeprefix("v")
+    return None
+
+
+def _whole(archive: Archive, sha: str) -> str | None:
+    return sha if len(sha) == 40 else complete(archive, sha)
+
+
+def _commits(row: Row) -> list[str]:
+    own = [event.commit for event in row.events if event.commit]
+    whole = full_sha(row)
+    return list(dict.fromkeys([*([whole] if whole else []), *own]))
+
+
+def _tree(version: str | None) -> str | None:
+    found = None if version is None else parse_version(version)
+    return None if found is None else found.tree
+
+
+def _cve_key(name: str) -> tuple[str, int, str]:
+    year, _, number = name.removeprefix("CVE-").partition("-")
+    return (year, int(number) if number.isdigit() else 0, name)
+
+
+def _chunks(values: Sequence[_T]) -> Iterable[Sequence[_T]]:
+    for start in range(0, len(values), _MANY):
+        yield values[start : start + _MANY]
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
