@@ -62,7 +62,7 @@ def likeness_edges(archive: Archive) -> Iterator[tuple[int, str, str, int, None,
     and those of authors of changed commits (changed_message and changed_commit are
     the temporary tables of kb/edges.py); their earlier edges are deleted.
     """
-    diffs = _Diffs(archive)
+    diffs = CommitDiffs(archive)
     for message, title, candidates in _candidates(archive):
         archive.execute("DELETE FROM edge WHERE message = ? AND rule = 'diff'", (message,))
         scored: list[tuple[float, str]] = []
@@ -210,7 +210,7 @@ def paths_of(archive: Archive, message: int) -> set[int]:
     return {path for (path,) in rows}
 
 
-class _Diffs:
+class CommitDiffs:
     """The changes of commits: from the notice that carries one, else from its repository."""
 
     def __init__(self, archive: Archive) -> None:

@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from patchlore.ingest.message import CONFIDENCES
+from patchlore.kb.edges_commits import same_changes
 from patchlore.kb.edges_reading import commit_of
 from patchlore.kb.events import Event
-from patchlore.kb.git_reading import Place, Places, trees_with
+from patchlore.kb.git_reading import SAME_CHANGE, Place, Places, trees_with
 from patchlore.kb.reading import MIN_HEX
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import parse_version, rank
@@ -21,6 +22,8 @@ from patchlore.kb.versions import parse_version, rank
 #: Rules of these events: the upstream commit is in the tree itself, or a commit with its marker.
 ITSELF = "commit in the tree"
 MARKED = "commit with the marker"
+#: A commit without a marker whose change is that of the upstream commit.
+SAME = "commit with the same change"
 
 _VERSION = re.compile(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?")
 
@@ -50,6 +53,7 @@ def git_events_of_tree(archive: Archive, tree: str, events: Sequence[Event]) -> 
         if event.sha is None:
             event.sha = commit_of(archive, event.message)
     found = list(_backports(archive, tree))
+    found += _unmarked(archive, tree)
     found += _reverts(archive, tree, found)
     places = Places(archive)
     shas = {event.sha: event for event in events if event.sha}
@@ -121,10 +125,10 @@ def git_events_of_commit(
                 line=item.line,
                 text=item.text,
                 confidence=CONFIDENCES.index(item.confidence),
-                rule=ITSELF if item.how == "itself" else MARKED,
+                rule={"itself": ITSELF, SAME_CHANGE: SAME}.get(item.how, MARKED),
             )
         )
-    marked = [event for event in events if event.rule == MARKED]
+    marked = [event for event in events if event.rule != ITSELF]
     return events + list(_reverts_of(archive, marked))
 
 
@@ -178,6 +182,52 @@ def _backports(archive: Archive, tree: str) -> Iterator[Event]:
                     text=text,
                     confidence=confidence,
                     rule=MARKED,
+                )
+
+
+def _unmarked(archive: Archive, tree: str) -> Iterator[Event]:
+    """Commits that were made for the tree and carry an upstream commit's change without a marker.
+
+    A revert of a revert may have the first commit's patch id: it is no backport of it.
+    """
+    places = Places(archive)
+    numbers = [
+        place
+        for (place,) in archive.execute(
+            "SELECT DISTINCT p.place FROM git_place_ref AS p JOIN git_ref ON git_ref.id = p.ref"
+            " WHERE git_ref.stable_tree = ? AND p.role = 'branch'",
+            (tree,),
+        ).fetchall()
+        if any(where.tree == tree and is_own(tree, where) for where in places.of(place))
+    ]
+    marks = ", ".join("?" * len(numbers))
+    rows = archive.execute(
+        "SELECT c.id, c.sha, c.subject, coalesce(nullif(b.name, ''), b.email), c.commit_time,"
+        " c.place, coalesce(nullif(a.name, ''), a.email) FROM git_commit AS c"
+        " LEFT JOIN person AS a ON a.id = c.author LEFT JOIN person AS b ON b.id = c.committer"
+        f" WHERE c.place IN ({marks}) AND c.parents < 2 AND c.subject NOT LIKE 'Revert %'"
+        " AND NOT EXISTS (SELECT 1 FROM git_commit_ref AS r WHERE r.git_commit = c.id"
+        " AND r.relation = 'upstream') ORDER BY c.id",
+        numbers,
+    ).fetchall()
+    same = same_changes(archive, [row[0] for row in rows])
+    for id_, sha, subject, by, time, number, author in rows:
+        if id_ not in same:
+            continue
+        for place in places.of(number):
+            if place.tree == tree and is_own(tree, place):
+                yield _event(
+                    tree,
+                    place,
+                    upstream=same[id_].sha,
+                    commit=sha,
+                    subject=subject,
+                    time=time,
+                    by=by,
+                    author=author,
+                    text=same[id_].words,
+                    confidence=CONFIDENCES.index(same[id_].confidence),
+                    rule=SAME,
                 )
 
 

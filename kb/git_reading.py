@@ -8,12 +8,16 @@ from msgspec import Struct
 
 from patchlore.ingest.commit_message import Commit, read_commit
 from patchlore.ingest.message import CONFIDENCES, Confidence
+from patchlore.kb.edges_commits import SameChange, carried_by
 from patchlore.kb.errors import NotFoundError
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import sort_key
 
 #: Relations by which a commit's message names another, in the order in which they are told.
 RELATIONS = ("fixes", "reverts", "partial-revert", "reverted-upstream", "stable-dep-of")
+
+#: ``InTree.how`` of a backport without a marker (patchlore.kb.edges_commits).
+SAME_CHANGE = "same change"
 
 
 class Place(Struct, kw_only=True):
@@ -56,7 +60,8 @@ class InTree(Struct, kw_only=True):
     """A commit or a backport of it in a tree; ``how`` is ``itself`` or the marker's form.
 
     ``sha`` is the commit that is there and the evidence, with the line of its
-    message that says so.
+    message that says so.  Without a marker ``how`` is ``same change``, and ``text``
+    tells what both commits have in common.
     """
 
     tree: str
@@ -105,6 +110,9 @@ _COMMIT = (
     " (SELECT key FROM mail WHERE mail.id = c.message), c.place FROM git_commit AS c"
     " LEFT JOIN person AS a ON a.id = c.author LEFT JOIN person AS b ON b.id = c.committer WHERE "
 )
+
+_IN_TREE = "c.sha, c.subject, coalesce(nullif(b.name, ''), b.email), c.commit_time, c.place"
+_COMMITTED = " FROM git_commit AS c LEFT JOIN person AS b ON b.id = c.committer"
 
 
 class Places:
@@ -192,19 +200,24 @@ def read_stored(archive: Archive, sha: str) -> Commit | None:
 def trees_with(archive: Archive, shas: Sequence[str]) -> list[InTree]:
     """Return the trees that have a commit (all its spellings given) or a backport of it.
 
-    The commit itself first; then backports by their markers, stable trees newest first.
+    The commit itself first; then backports by their markers or, without one, by
+    their change, stable trees newest first.
     """
     places = Places(archive)
     found: list[InTree] = []
+    carriers: dict[int, SameChange] = {}
     for sha in shas:
         row = archive.execute(
-            "SELECT c.sha, c.subject, coalesce(nullif(b.name, ''), b.email), c.commit_time, c.place"
-            " FROM git_commit AS c LEFT JOIN person AS b ON b.id = c.committer WHERE c.sha = ?",
-            (sha,),
+            f"SELECT {_IN_TREE}, c.id{_COMMITTED} WHERE c.sha = ?", (sha,)
         ).fetchone()
         if row is not None:
-            found += _in_trees(places, row, "itself", None, None, None, 0)
+            found += _in_trees(places, row[:5], "itself", None, None, None, 0)
+            carriers |= carried_by(archive, row[5])
     backports: list[InTree] = []
+    for id_, same in carriers.items():
+        row = archive.execute(f"SELECT {_IN_TREE}{_COMMITTED} WHERE c.id = ?", (id_,)).fetchone()
+        sure = CONFIDENCES.index(same.confidence)
+        backports += _in_trees(places, row, SAME_CHANGE, None, None, same.words, sure)
     for sha in shas:
         rows = archive.execute(
             "SELECT c.sha, c.subject, coalesce(nullif(b.name, ''), b.email), c.commit_time,"
