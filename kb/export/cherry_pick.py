@@ -12,8 +12,8 @@ from patchlore.kb.text import count, printable, shorten
 from patchlore.kb.versions import short_name
 
 #: Nothing of mail stands outside of comments but commit ids that were checked.  What is
-#: picked is known by the line that -x writes, looked for since the first run alone: to
-#: search the history of the kernel takes seconds for each commit.
+#: picked already is known by the line that -x writes; the branch's own commits are
+#: searched for it once.
 _HEAD = """\
 #!/bin/sh
 # Backports for {tree}: {number}, in order.
@@ -23,34 +23,27 @@ _HEAD = """\
 # name the commit in $SKIP), and run the script again: it goes on from there.
 set -eu
 
-state=$(git rev-parse --git-path patchlore-cherry-picks)
-pending=$(git rev-parse --git-path CHERRY_PICK_HEAD)
-if [ -e "$pending" ]; then
+if [ -e "$(git rev-parse --git-path CHERRY_PICK_HEAD)" ]; then
     echo "A cherry-pick is under way: end it with --continue, --skip or --abort." >&2
     exit 1
 fi
-start=
-[ ! -f "$state" ] || start=$(cat "$state")
-if ! git rev-parse -q --verify "$start^{{commit}}" >/dev/null; then
-    start=$(git rev-parse --verify HEAD)
-    echo "$start" >"$state"
-fi
+picked=
 
 pick() {{
     case " ${{SKIP-}} " in *" $1 "*) return ;; esac
-    if git merge-base --is-ancestor "$1" HEAD 2>/dev/null; then
-        echo "$1 is in the branch already."
-        return
+    if ! git cat-file -e "$1^{{commit}}" 2>/dev/null; then
+        echo "$1 is not in this repository: fetch it first." >&2
+        exit 1
     fi
-    picked=$(git log -1 --format=%H --fixed-strings \\
-        --grep="(cherry picked from commit $1)" "$start..HEAD")
-    [ -z "$picked" ] || return 0
+    ! git merge-base --is-ancestor "$1" HEAD || return 0
+    [ -n "$picked" ] || picked="from $(git log --format=%b HEAD --not "$1" |
+        sed -n 's/^(cherry picked from commit \\([0-9a-f]*\\))$/\\1/p')"
+    case "$picked" in *"$1"*) return ;; esac
     git cherry-pick -x "$1"
 }}
 """
 
 _TAIL = """
-rm -f "$state"
 echo "All of the list is in the branch."
 """
 
