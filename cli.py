@@ -24,6 +24,7 @@ MODULES = (
     "messages",
     "series",
     "backports",
+    "review",
     "archive",
 )
 

@@ -18,6 +18,7 @@ from patchlore.kb.dossiers.cves import CveCommit, CveDossier
 from patchlore.kb.dossiers.files import FileDossier
 from patchlore.kb.dossiers.people import PersonDossier
 from patchlore.kb.reading import Brief
+from patchlore.kb.review import Review
 
 #: Raised whenever a field changes its meaning or goes away; fields may be added.
 VERSION = 1
@@ -94,6 +95,7 @@ TYPES: dict[str, Any] = {
     "cve": PrintedCve,
     "file": FileDossier,
     "person": PersonDossier,
+    "review": Review,
     "search-facets": Facets,
 }
 

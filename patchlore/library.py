@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from patchlore.kb.dossiers.threads import Node
     from patchlore.kb.filtering import Filters
     from patchlore.kb.range_diff import PatchChange
+    from patchlore.kb.review import Review
     from patchlore.kb.series import Series
 
 
@@ -228,6 +229,15 @@ class Library:
 
         rows = backports(self._archive, tree, states=states, since=since)
         return [row for row in rows if filters is None or filters.keep(self._archive, row)]
+
+    def review(self, release: str) -> Review:
+        """Return what is known about a review round: ``6.6.9-rc1``, ``6.6.9``, or a tree's newest.
+
+        Raises NotFoundError, whose text names the nearest rounds.
+        """
+        from patchlore.kb.review import review
+
+        return review(self._archive, release)
 
     def knows_tree(self, tree: str) -> bool:
         """Whether a stable tree exists, as far as tables, mail and repositories say."""

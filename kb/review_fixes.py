@@ -1,0 +1,216 @@
+"""Fixes and reverts of a round's patches that are elsewhere and that its tree lacks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec import Struct
+
+from patchlore.ingest.message import CONFIDENCES
+from patchlore.kb.backports import Row
+from patchlore.kb.git_reading import Places
+from patchlore.kb.merge import title_hash
+from patchlore.kb.reading import MIN_HEX
+from patchlore.kb.review_replies import Proof
+from patchlore.kb.store import Archive
+from patchlore.kb.text import day
+from patchlore.kb.versions import newest_first, short_name
+
+#: Relations of a patch to a commit that it mends or takes back, and in words.
+RELATIONS = {
+    "fixes": "fixes",
+    "reverts": "reverts",
+    "partial-revert": "partly reverts",
+    "reverted-upstream": "reverts",
+}
+#: With these a tree has a fix, or has it as good as.
+_HAS = ("released", "queued")
+
+
+class PendingFix(Struct, kw_only=True):
+    """A patch or commit that mends or reverts a patch of the round, and that the tree lacks."""
+
+    #: Its upstream commit, where that is known.
+    sha: str | None
+    subject: str | None
+    author: str | None
+    #: ``fixes``, ``reverts`` …, and what: the upstream commit of the patch ``part``.
+    relation: str
+    fixes: str
+    part: int
+    #: Its state in the tree of the round; None where nothing connects it with the tree.
+    state: str | None
+    #: Where it is: "posted 2023-12-07", "posted for 6.1", "in mainline since v6.7-rc5".
+    where: list[str]
+    evidence: Proof
+
+
+def pending_fixes(
+    archive: Archive,
+    parts: Mapping[str, int],
+    rows: Sequence[Row],
+    own: Collection[int],
+) -> list[PendingFix]:
+    """Return what mends the commits of ``parts`` (upstream commit to number in the round).
+
+    ``rows`` is the list of the round's tree, ``own`` the title hashes of the
+    round's patches: what they have is not pending.
+    """
+    states = {row.sha: row.state for row in rows if row.sha}
+    titles = {title_hash(row.subject): row.state for row in rows if row.subject}
+    groups: dict[tuple[int | None, str], list[_Seen]] = {}
+    for seen in [*_in_mail(archive, list(parts)), *_in_git(archive, list(parts))]:
+        if seen.title_hash not in own:
+            groups.setdefault((seen.title_hash, seen.target), []).append(seen)
+    found = []
+    for (title, target), every in groups.items():
+        every.sort(key=lambda seen: (seen.timestamp or 0, seen.proof.message_id or ""))
+        sha = next((seen.sha for seen in every if seen.sha), None)
+        state = states.get(sha) if sha else None
+        state = state or titles.get(title)
+        if state in _HAS:
+            continue
+        first = every[0]
+        found.append(
+            PendingFix(
+                sha=sha,
+                subject=first.subject,
+                author=first.author,
+                relation=first.relation,
+                fixes=target,
+                part=parts[target],
+                state=state,
+                where=list(dict.fromkeys(seen.where for seen in every)),
+                evidence=first.proof,
+            )
+        )
+    return sorted(found, key=lambda fix: (fix.part, fix.subject or ""))
+
+
+class _Seen(Struct, kw_only=True):
+    """One mail or commit that names a commit of the round."""
+
+    target: str
+    relation: str
+    title_hash: int | None
+    subject: str | None
+    author: str | None
+    sha: str | None
+    timestamp: int | None
+    where: str
+    proof: Proof
+
+
+#: The commits asked for, each with all that begins with its first digits.
+_NAMING = (
+    "FROM json_each(?) AS j JOIN {table} AS r"
+    f" ON r.sha >= substr(j.value, 1, {MIN_HEX}) AND r.sha < substr(j.value, 1, {MIN_HEX}) || 'g'"
+    " AND r.relation IN (" + ", ".join(f"'{name}'" for name in RELATIONS) + ")"
+    " AND substr(j.value, 1, length(r.sha)) = r.sha"
+)
+
+
+def _in_mail(archive: Archive, shas: Sequence[str]) -> list[_Seen]:
+    rows = archive.execute(
+        "SELECT j.value, r.relation, r.line, r.text, r.confidence, m.id, m.key, m.timestamp,"
+        " coalesce(m.commit_subject, m.clean_subject), m.title_hash, m.primary_upstream,"
+        " coalesce(nullif(m.author_name, ''), m.author_email), m.notice"
+        f" {_NAMING.format(table='commit_ref')} JOIN mail AS m ON m.id = r.message"
+        " WHERE m.is_patch AND NOT r.quoted",
+        (json.dumps(shas),),
+    ).fetchall()
+    ids = [row[5] for row in rows]
+    trees = _trees(archive, ids)
+    became = _commits(archive, ids)
+    return [
+        _Seen(
+            target=target,
+            relation=relation,
+            title_hash=title,
+            subject=subject,
+            author=author,
+            sha=upstream or became.get(id_),
+            timestamp=timestamp,
+            where=_posted(trees.get(id_, []), notice, timestamp),
+            proof=Proof(
+                message_id=key,
+                line=line,
+                text=text,
+                rule=relation,
+                confidence=CONFIDENCES[confidence],
+            ),
+        )
+        for (target, relation, line, text, confidence, id_, key, timestamp, subject, title,
+             upstream, author, notice) in rows
+    ]  # fmt: skip
+
+
+def _posted(trees: Sequence[str], notice: str | None, timestamp: int | None) -> str:
+    names = ", ".join(short_name(tree) for tree in newest_first(trees))
+    what = {"added": "queued", "review": "in review"}.get(notice or "", "posted")
+    return f"{what} for {names}" if names else f"{what} {day(timestamp)}"
+
+
+def _trees(archive: Archive, messages: Sequence[int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for message, tree in archive.execute(
+        "SELECT DISTINCT t.message, t.tree FROM json_each(?) AS j"
+        " JOIN target_tree AS t ON t.message = j.value",
+        (json.dumps(messages),),
+    ):
+        found.setdefault(message, []).append(tree)
+    return found
+
+
+def _commits(archive: Archive, messages: Sequence[int]) -> dict[int, str]:
+    """The commits that patches became, by the surest rule."""
+    rows: list[tuple[int, str]] = archive.execute(
+        "SELECT e.message, e.sha FROM json_each(?) AS j JOIN edge AS e ON e.message = j.value"
+        " ORDER BY e.confidence DESC",
+        (json.dumps(messages),),
+    ).fetchall()
+    return dict(rows)
+
+
+def _in_git(archive: Archive, shas: Sequence[str]) -> list[_Seen]:
+    rows = archive.execute(
+        "SELECT j.value, r.relation, r.line, r.text, r.confidence, c.sha, c.subject, c.title_hash,"
+        " c.commit_time, c.place, coalesce(nullif(a.name, ''), a.email),"
+        " (SELECT u.sha FROM git_commit_ref AS u WHERE u.git_commit = c.id"
+        " AND u.relation = 'upstream' ORDER BY u.position LIMIT 1)"
+        f" {_NAMING.format(table='git_commit_ref')} JOIN git_commit AS c ON c.id = r.git_commit"
+        " LEFT JOIN person AS a ON a.id = c.author",
+        (json.dumps(shas),),
+    ).fetchall()
+    places = Places(archive)
+    found = []
+    for (target, relation, line, text, confidence, sha, subject, title, time, place, author,
+         upstream) in rows:  # fmt: skip
+        there = places.of(place)
+        where = "; ".join(
+            f"in {short_name(item.tree)}"
+            + (f" since {item.since}" if item.since else ", not released yet")
+            for item in there[-1:]  # stable trees are told first: the last is the mainline
+        )
+        found.append(
+            _Seen(
+                target=target,
+                relation=relation,
+                title_hash=title,
+                subject=subject,
+                author=author,
+                sha=upstream or sha,
+                timestamp=time,
+                where=where or f"committed {day(time)}",
+                proof=Proof(
+                    message_id=None,
+                    commit=sha,
+                    line=line,
+                    text=text,
+                    rule=relation,
+                    confidence=CONFIDENCES[confidence],
+                ),
+            )
+        )
+    return found
