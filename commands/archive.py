@@ -112,7 +112,8 @@ def _repair(args: argparse.Namespace, report: Report) -> None:
     """Rebuild what is wrong, in the archive first, then in the index."""
     from patchlore.index.indexing import update_index
     from patchlore.kb.filling import default_jobs
-    from patchlore.kb.repairing import redo_facts, rescue
+    from patchlore.kb.redoing import redo_facts
+    from patchlore.kb.repairing import rescue
     from patchlore.kb.store import Archive
 
     path = archive_path(args)

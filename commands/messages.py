@@ -294,7 +294,12 @@ def run_thread(args: argparse.Namespace) -> int:
         brief = node.message
         mark = "*" if brief.id in asked else " "
         head = f"{mark}{indent}{day(brief.timestamp)} {printable(brief.sender) or '(no sender)'}: "
-        weak = {None: "", "page": ", by the archive's page", "subject": ", by its subject"}
+        weak = {
+            None: "",
+            "index": ", by the archive's index",
+            "page": ", by the archive's page",
+            "subject": ", by its subject",
+        }
         how = weak.get(node.rule, "")
         print_lines(
             [

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from patchlore.ingest.raw import FIDELITIES, Raw, Source
+from patchlore.ingest.sources.items import Listing
 from patchlore.kb.interning import MessageIds, Names, next_id
+from patchlore.kb.listings import store_listings
 from patchlore.kb.matching import Entry, Matching, damage_of, identity_of
 from patchlore.kb.parsed import Parsed, Sighting, digest_of, known_copy
 from patchlore.kb.rows import FACT_TABLES, INSERTS, fact_rows
 from patchlore.kb.shaping import HEAD, HEAD_SIZE
 from patchlore.kb.store import Added, Archive
+from patchlore.kb.versions import tree_name
 
 #: Mails under a made-up id end so; no mail has such a Message-ID.
 MADE_UP = "@patchlore"
@@ -43,22 +46,28 @@ class Batch:
         self._raws: dict[int, bytes] = {}
         self._aliases: set[tuple[int, int]] = set()
         self._message_lists: set[tuple[int, int]] = set()
+        #: What folders say of the patches in them, and patchwork of the copies.
+        self._message_places: set[tuple[str, int, str, str, int]] = set()
+        self._patchwork: list[tuple[int, int, str]] = []
         self._added = Added()
 
-    def add(self, mails: Sequence[Parsed | Sighting]) -> Added:
-        """Merge and write the mails of the batch."""
+    def add(self, mails: Sequence[Parsed | Sighting], listings: Iterable[Listing] = ()) -> Added:
+        """Merge and write the mails of the batch, and what index pages list."""
         for mail in mails:
             if isinstance(mail, Sighting):
                 self._add_sighting(mail)
             else:
                 self._add_parsed(mail)
+        store_listings(self._connection, self._mids, listings)
         self._write()
         return self._added
 
     def redo(self, mails: Sequence[tuple[int, Parsed]]) -> None:
         """Write the facts of stored messages anew: (row id, the best copy as it is read now)."""
         for id_, mail in mails:
-            self._matching.by_id(id_).parsed = mail
+            entry = self._matching.by_id(id_)
+            entry.parsed = mail
+            self._note_patchwork(mail, id_, entry.best_copy)
             for name in mail.shaped.lists:
                 self._message_lists.add((id_, self._names.lists.id_of((name,))))
             for alias in mail.shaped.aliases:
@@ -87,7 +96,7 @@ class Batch:
                 )
             self._added.known += 1
             return
-        if any(row[1] == message and row[2] == source and row[8] == sha256 for row in self._copies):
+        if (message, source, sha256) in self._places:
             self._added.known += 1
             return
         self._copy_row(raw, sha256, message, source, same_as=first)
@@ -116,6 +125,7 @@ class Batch:
             self._added.merged += 1
             self._merge(entry, mail, copy, fidelity)
         self._seen[mail.sha256, raw.source.format, raw.cut] = (entry.id, copy)
+        self._note_patchwork(mail, entry.id, copy)
         self._copy_row(raw, mail.sha256, entry.id, self._source(raw.source))
         self._list_of(raw.source, entry.id)
         for name in mail.shaped.lists:
@@ -186,6 +196,10 @@ class Batch:
     def _source(self, source: Source) -> int:
         return self._names.sources.id_of((source.path, source.format, source.list or ""))
 
+    def _note_patchwork(self, mail: Parsed, message: int, copy: int) -> None:
+        if mail.shaped.patchwork is not None:
+            self._patchwork.append((copy, message, mail.shaped.patchwork))
+
     def _list_of(self, source: Source, message: int) -> None:
         if source.list:
             self._message_lists.add((message, self._names.lists.id_of((source.list,))))
@@ -194,6 +208,10 @@ class Batch:
         self, raw: Raw, sha256: bytes, message: int, source: int, same_as: int | None = None
     ) -> None:
         self._places.add((message, source, sha256))
+        place = raw.source.place
+        if place is not None and place.tree and place.state:
+            tree, release = tree_name(place.tree), place.release or ""
+            self._message_places.add((tree, message, place.state, release, source))
         self._copies.append(
             (
                 self._next_copy,
@@ -274,6 +292,11 @@ class Batch:
         for table, statement in INSERTS.items():
             if rows[table]:
                 execute(statement, rows[table])
+        execute(
+            "INSERT OR IGNORE INTO message_place VALUES (?, ?, ?, ?, ?)",
+            sorted(self._message_places),
+        )
+        execute("INSERT OR REPLACE INTO patchwork VALUES (?, ?, ?)", self._patchwork)
         execute("INSERT OR IGNORE INTO alias VALUES (?, ?)", sorted(self._aliases))
         execute("UPDATE meta SET value = ? WHERE name = 'revision'", [(revision,)])
 

@@ -17,7 +17,12 @@ KINDS = (
     "dropped",
     "released",
     "reverted",
+    "re-applied",
 )
+
+#: Kinds that are no happenings but conclusions: what a line of a commit or mail
+#: means for a tree in which nothing has happened yet (patchlore.kb.needs).
+VERDICTS = ("affected", "not-affected", "opted-out")
 
 
 class Event(Struct, kw_only=True):
@@ -35,6 +40,9 @@ class Event(Struct, kw_only=True):
     key: str
     #: The evidence where it is a commit of a git tree; ``line`` is in its message.
     commit: str | None = None
+    #: Which of the patches attached to the mail it is (``attached.position``, from 0);
+    #: None where the mail itself is.
+    attachment: int | None = None
     author: str | None = None
     by: str | None = None
     version: int | None = None
@@ -50,6 +58,8 @@ class Event(Struct, kw_only=True):
     text: str | None = None
     rule: str | None = None
     confidence: Confidence = "certain"
+    #: A conclusion in words.
+    reason: str | None = None
 
     @property
     def names_no_tree(self) -> bool:
@@ -58,6 +68,8 @@ class Event(Struct, kw_only=True):
 
     def words(self) -> str:
         """Return the event in words: ``picked by AUTOSEL, 115 of 124``."""
+        if self.reason is not None:
+            return self.reason
         place = f", {self.part} of {self.parts}" if self.part is not None and self.parts else ""
         revision = f", v{self.version}" if self.version and self.version > 1 else ""
         match self.kind:
@@ -81,4 +93,7 @@ class Event(Struct, kw_only=True):
                 return "dropped by the stable maintainers"
             case "released":
                 return f"released in {self.release}" if self.release else "released"
+            case "re-applied":
+                again = f" in {self.release}" if self.release else ""
+                return f"applied again{again}" if self.commit else f"posted again{place}"
         return ("reverted by a commit" if self.commit else "revert posted") + place

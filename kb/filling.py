@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from patchlore.ingest.errors import PatchloreError
 from patchlore.ingest.raw import Raw
-from patchlore.ingest.sources.items import Mark, Problem
+from patchlore.ingest.sources.items import Listing, Mark, OnListing, Problem
 from patchlore.ingest.sources.reading import read_source
 from patchlore.kb.parsed import Parsed, Sighting
 from patchlore.kb.parsing import Work, Workers
@@ -57,6 +57,7 @@ class _Batch(Struct):
     #: Per mail: the copy with these bytes that is stored already, or None.
     known: list[int | None] = []
     marks: list[Mark] = []
+    listings: list[Listing] = []
     size: int = 0
 
     def unknown(self) -> list[Raw]:
@@ -102,7 +103,7 @@ def fill(
 
     jobs = default_jobs() if jobs is None else jobs
     if archive.facts_version < FACTS_VERSION:
-        from patchlore.kb.repairing import redo_facts
+        from patchlore.kb.redoing import redo_facts
 
         redo_facts(archive, jobs=jobs, on_progress=on_progress)
     writer = Writer(archive)
@@ -115,8 +116,11 @@ def fill(
                 if on_progress is not None:
                     on_progress(summary.read)
 
-        items = _read_all(archive, paths, list_name=list_name, format=format)
-        for batch in _batches(items, writer, problem):
+        listings: list[Listing] = []
+        items = _read_all(
+            archive, paths, list_name=list_name, format=format, on_listing=listings.append
+        )
+        for batch in _batches(items, listings, writer, problem):
             workers.submit(batch.unknown())
             batches.append(batch)
             store(leave=jobs + 1)
@@ -126,12 +130,21 @@ def fill(
 
 
 def _read_all(
-    archive: Archive, paths: Sequence[str], *, list_name: str | None, format: str | None
+    archive: Archive,
+    paths: Sequence[str],
+    *,
+    list_name: str | None,
+    format: str | None,
+    on_listing: OnListing,
 ) -> Iterator[Raw | Mark | Problem]:
     for path in paths:
         try:
             yield from read_source(
-                path, list_name=list_name, format=format, mark_of=archive.mark_of
+                path,
+                list_name=list_name,
+                format=format,
+                mark_of=archive.mark_of,
+                on_listing=on_listing,
             )
         except PatchloreError as error:
             yield Problem(path, 0, str(error))
@@ -141,11 +154,19 @@ def _read_all(
 
 def _batches(
     items: Iterable[Raw | Mark | Problem],
+    listings: list[Listing],
     writer: Writer,
     problem: Callable[[Problem], None],
 ) -> Iterator[_Batch]:
+    """Batches of what is read; ``listings`` gets what index pages say while ``items`` is read.
+
+    A listing is of the same batch as the mark behind it, or of one before.
+    """
     batch = _Batch()
     for item in items:
+        if listings:
+            batch.listings += listings
+            listings.clear()
         if isinstance(item, Problem):
             problem(item)
         elif isinstance(item, Mark):
@@ -159,7 +180,8 @@ def _batches(
             if len(batch.raws) >= BATCH_MAILS or batch.size >= BATCH_BYTES:
                 yield batch
                 batch = _Batch()
-    if batch.raws or batch.marks:
+    batch.listings += listings
+    if batch.raws or batch.marks or batch.listings:
         yield batch
 
 
@@ -173,7 +195,7 @@ def _store(writer: Writer, batch: _Batch, works: list[Work], summary: Summary) -
         work = next(parsed)
         mails.append(Parsed(raw=raw, sha256=sha256, facts=work.facts, shaped=work.shaped))
         summary.damaged += work.shaped.malformed
-    added = writer.add(mails, batch.marks)
+    added = writer.add(mails, batch.marks, batch.listings)
     summary.read += len(mails)
     summary.new += added.new
     summary.merged += added.merged

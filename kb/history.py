@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from patchlore.ingest.message import CONFIDENCES
+from patchlore.kb.attached_history import attached_of_commit, attached_to_tree, told_once
 from patchlore.kb.events import KINDS, Event
+from patchlore.kb.folder_history import folder_events, folder_events_of_commit
 from patchlore.kb.git_history import git_events_of_commit, git_events_of_tree
 from patchlore.kb.merge import title_hash
 from patchlore.kb.replies import drops, taken
@@ -22,10 +24,10 @@ _COLUMNS = """
     m.version, m.part, m.parts, m.prefixes, m.notice, m.notice_release, m.is_patch, m.applicable,
     m.commit_subject, r.sha, r.kind, r.line, r.text, r.rule, r.confidence, r.relation, r.subject,
     (SELECT cover.notice_release FROM message AS cover WHERE cover.mid = m.in_reply_to LIMIT 1),
-    CASE r.kind WHEN 'request' THEN r.tree END
+    CASE r.kind WHEN 'request' THEN r.tree END, m.is_reply
 """
 _COUNTS = """
-    (NOT m.is_reply OR m.is_patch OR m.notice IS NOT NULL)
+    (NOT m.is_reply OR m.is_patch OR m.notice IS NOT NULL OR r.kind = 'request')
     AND coalesce(m.notice, '') NOT IN ('dropped', 'released')
     AND (r.relation = 'upstream' OR (r.relation = 'original' AND m.notice = 'failed')
          OR (r.relation IN ('reverts', 'reverted-upstream') AND m.is_patch))
@@ -37,11 +39,13 @@ def events_of_tree(archive: Archive, tree: str) -> list[Event]:
     """Return all events in a tree (any spelling of its name), oldest first."""
     tree = tree_name(tree)
     events = list(_posted_to(archive, tree))
-    number = rank(tree)
-    if number is not None and "-" not in tree:
+    number = None if "-" in tree else rank(tree)
+    if number is not None:
         events += _posted_to_range(archive, tree, number)
         if is_known(archive, tree):
             events += _nominations(archive, tree, number)
+    events = list(told_once(attached_to_tree(archive, tree), events))
+    events += folder_events(archive, tree)
     events += drops(archive, tree)
     events += taken(archive, tree)
     events += _releases(archive, tree, events)
@@ -59,6 +63,8 @@ def events_of_commit(
     """
     wanted = None if tree is None else tree_name(tree)
     events: list[Event] = []
+    attached: list[Event] = []
+    folders: list[Event] = []
     titles: set[int | None] = {title_hash(title)}
     for sha in shas:
         rows = archive.execute(
@@ -69,7 +75,9 @@ def events_of_commit(
         for row in rows:
             for name in trees_of(archive, row[0], row[2]):
                 if wanted in (None, name) and row[24] in (None, name):
-                    events.append(_event(row, name))
+                    events.append(_event(archive, row, name))
+        attached += attached_of_commit(archive, sha, wanted)
+        folders += folder_events_of_commit(archive, sha, wanted)
         titles |= {
             found
             for (found,) in archive.execute(
@@ -78,6 +86,7 @@ def events_of_commit(
                 (sha,),
             )
         }
+    events = [*told_once(attached, events), *folders]
     titles = {found for found in titles if found is not None}
     trees = {event.tree for event in events}
     for name in trees | ({wanted} if wanted else set()):
@@ -108,7 +117,7 @@ def _posted_to(archive: Archive, tree: str) -> Iterator[Event]:
     )
     for row in rows:
         if row[24] in (None, tree):  # a request names the trees for each of its commits
-            yield _event(row, tree)
+            yield _event(archive, row, tree)
 
 
 def _posted_to_range(archive: Archive, tree: str, number: int) -> Iterator[Event]:
@@ -121,13 +130,13 @@ def _posted_to_range(archive: Archive, tree: str, number: int) -> Iterator[Event
     trees = trees_for(archive)
     for row in rows:
         if in_range(trees, tree, row[-2], row[-1], row[2]) and row[24] is None:
-            yield _event(row[:-2], tree)
+            yield _event(archive, row[:-2], tree)
 
 
-def _event(row: Sequence[object], tree: str) -> Event:
+def _event(archive: Archive, row: Sequence[object], tree: str) -> Event:
     (id_, key, timestamp, title, author, sender, version, part, parts, prefixes, notice, release,
      is_patch, applicable, commit_title, sha, relation, line, text, rule, confidence, named_as,
-     named_title, round_, _) = row  # fmt: skip
+     named_title, round_, _, is_reply) = row  # fmt: skip
     if named_as in ("reverts", "reverted-upstream"):
         kind = "reverted"
     elif notice in ("added", "failed", "review"):
@@ -148,6 +157,8 @@ def _event(row: Sequence[object], tree: str) -> Event:
         subject=(
             _text(named_title) or _reverted_title(title)
             if kind == "reverted"
+            else _text(named_title) or _asked_for(archive, str(sha), title)
+            if relation == "request" and is_reply
             else _text(commit_title) or _text(title)
         ),
         timestamp=_number(timestamp),
@@ -173,6 +184,16 @@ def _reverted_title(title: object) -> str | None:
     """Return the title inside ``Revert "…"``: a stable tree's revert names its own commit there."""
     text = str(title or "")
     return text[8:-1] if text.startswith('Revert "') and text.endswith('"') else None
+
+
+def _asked_for(archive: Archive, sha: str, title: object) -> str | None:
+    """Return the title of a commit that a reply asks for: the thread may be about another one."""
+    found = archive.value(
+        "SELECT subject FROM git_commit WHERE sha >= ?1 AND sha < ?1 || 'g' UNION ALL"
+        " SELECT subject FROM commit_ref WHERE sha = ?1 AND subject IS NOT NULL LIMIT 1",
+        (sha,),
+    )
+    return _text(found) or _text(title)
 
 
 def _nominations(

@@ -1,4 +1,4 @@
-"""Rebuilding an archive from its raw mail: facts of an older version, a torn database file."""
+"""Rebuilding a torn archive: a new database of every copy whose raw mail can be read."""
 
 from __future__ import annotations
 
@@ -8,23 +8,21 @@ import os
 import pathlib
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import zstandard
 from msgspec import Struct
 
-from patchlore.ingest.errors import CUT_SHORT
-from patchlore.ingest.raw import FIDELITIES, Raw, Source
-from patchlore.kb.batch import Batch
-from patchlore.kb.content import Codec, Content, decode_message
+from patchlore.ingest.raw import Raw, Source
+from patchlore.ingest.sources.items import Listed, Listing
+from patchlore.kb.content import Codec
 from patchlore.kb.database import FILE_NAME, take_lock
-from patchlore.kb.errors import ArchiveError
-from patchlore.kb.interning import Names
+from patchlore.kb.errors import ArchiveError, GitTreeError
 from patchlore.kb.parsed import Parsed
 from patchlore.kb.parsing import Workers
-from patchlore.kb.rows import FACT_TABLES
-from patchlore.kb.store import FACTS_VERSION, Archive, transaction
+from patchlore.kb.redoing import Progress, found_at, source_of
+from patchlore.kb.store import Archive, transaction
 from patchlore.kb.text import count
 from patchlore.kb.writing import Writer
 
@@ -41,123 +39,6 @@ _MOST_MISSING = 20_000
 _RESCUE = "rescue"
 DAMAGED = FILE_NAME + ".damaged"
 
-Progress = Callable[[int], None]
-
-
-def redo_facts(archive: Archive, *, jobs: int = 0, on_progress: Progress | None = None) -> int:
-    """Parse the best copy of every message again and write its facts anew; return how many.
-
-    Row ids stay.  A run that is stopped leaves the archive usable, and the next
-    one begins again.  Raises ArchiveError for raw mail that is damaged.
-    """
-    done = 0
-    ids = [id_ for (id_,) in archive.execute("SELECT id FROM message ORDER BY id")]
-    chunks = [ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH)]
-    waiting: list[tuple[list[int], list[Raw]]] = []
-    with Workers(jobs, inline_bytes=_INLINE_BYTES) as workers:
-
-        def store(leave: int) -> None:
-            nonlocal done
-            for works in workers.results(leave=leave):
-                chunk, raws = waiting.pop(0)
-                mails = [
-                    (
-                        id_,
-                        Parsed(
-                            raw=raw,
-                            sha256=hashlib.sha256(raw.data).digest(),
-                            facts=work.facts,
-                            shaped=work.shaped,
-                        ),
-                    )
-                    for id_, raw, work in zip(chunk, raws, works, strict=True)
-                ]
-                with transaction(archive):
-                    Batch(archive, Names(archive.connection)).redo(mails)
-                done += len(mails)
-                if on_progress is not None:
-                    on_progress(done)
-
-        for chunk in chunks:
-            raws = [_best_copy(archive, id_) for id_ in chunk]
-            workers.submit(raws)
-            waiting.append((chunk, raws))
-            store(leave=jobs + 1)
-        store(leave=0)
-    with transaction(archive):
-        for table in (*FACT_TABLES, "message_list", "alias"):
-            archive.execute(
-                f"DELETE FROM {table} WHERE message NOT IN (SELECT id FROM message)"  # of nobody
-            )
-        _rebuild_threads(archive)
-        archive.execute("INSERT OR REPLACE INTO meta VALUES ('facts', ?)", (FACTS_VERSION,))
-    return done
-
-
-def _best_copy(archive: Archive, message: int) -> Raw:
-    row = archive.execute(
-        "SELECT source.path, source.format, source.list, copy.offset, copy.blob, copy.fidelity"
-        " FROM message JOIN copy ON copy.id = message.best_copy"
-        " JOIN source ON source.id = copy.source WHERE message.id = ?",
-        (message,),
-    ).fetchone()
-    if row is None:
-        raise ArchiveError(f"Message {message} of the archive {archive.path} has no copy.")
-    content = archive.content(message)
-    cut = archive.value(
-        "SELECT EXISTS (SELECT 1 FROM defect WHERE message = ? AND code = ?)", (message, CUT_SHORT)
-    )
-    return Raw(data=content.raw, source=_found_at(content) or _source(*row), cut=bool(cut))
-
-
-def _found_at(content: Content) -> Source | None:
-    """The source as the stored Message has it: with what the tables leave out."""
-    try:
-        return decode_message(content.facts).source
-    except ValueError:
-        return None
-
-
-def _source(
-    path: str, format: str, list_: str, offset: int, blob: str | None, fidelity: int
-) -> Source:
-    return Source(
-        path=path,
-        format=format,
-        offset=offset,
-        fidelity=FIDELITIES[fidelity],
-        list=list_ or None,
-        blob=blob,
-    )
-
-
-def _rebuild_threads(archive: Archive) -> None:
-    """Let each thread be just what the references connect."""
-    roots: dict[int, int] = {}
-
-    def root(mid: int) -> int:
-        way = []
-        while (above := roots.get(mid, mid)) != mid:
-            way.append(mid)
-            mid = above
-        roots.update((passed, mid) for passed in way)
-        return mid
-
-    for one, other in archive.execute(
-        "SELECT message.mid, reference.mid FROM reference JOIN message"
-        " ON message.id = reference.message UNION ALL"
-        " SELECT message.mid, alias.mid FROM alias JOIN message ON message.id = alias.message"
-    ):
-        first, second = root(one), root(other)
-        if first != second:
-            roots[max(first, second)] = min(first, second)
-    changed = [
-        (root(mid), mid)
-        for mid, thread in archive.execute("SELECT id, thread FROM mid").fetchall()
-        if root(mid) != thread
-    ]
-    archive.connection.executemany("UPDATE mid SET thread = ? WHERE id = ?", changed)
-
 
 class Rescue(Struct, kw_only=True):
     """What was saved of a damaged archive."""
@@ -168,7 +49,9 @@ class Rescue(Struct, kw_only=True):
     #: Whether rows could not be read, of which nobody knows what they were.
     is_partial: bool = False
     messages: int = 0
-    #: Names of git trees that have to be read again.
+    #: Commits of git trees that were read again.
+    commits: int = 0
+    #: Names of git trees whose repositories are not where they were.
     trees: list[str] = []
 
     def lines(self) -> Iterator[str]:
@@ -177,8 +60,13 @@ class Rescue(Struct, kw_only=True):
         if self.lost or self.is_partial:
             lost = f"{count(self.lost, 'copy', 'copies')} or more" if self.lost else "some mails"
             yield f"lost {lost}: ingest the sources again, what is there is not stored twice"
+        if self.commits:
+            yield f"read {count(self.commits, 'commit')} of git trees again"
         if self.trees:
-            yield f"read these trees again with 'ingest --tree': {', '.join(self.trees)}"
+            yield (
+                "these trees are not where they were, read them again with 'ingest --tree': "
+                f"{', '.join(self.trees)}"
+            )
         yield f"the damaged database is kept as {DAMAGED}: remove it when all is well"
 
 
@@ -187,9 +75,10 @@ def rescue(
 ) -> Rescue:
     """Build the database of an archive anew from whatever raw mail can be read.
 
-    Every copy whose hash is right is stored into a new database, which then takes
-    the place of the damaged one.  Raises ArchiveError when nothing can be read or
-    another writer is there; then nothing was changed.
+    Every copy whose hash is right is stored into a new database, git trees are read
+    again from their repositories, and it takes the place of the damaged one.
+    Raises ArchiveError when nothing can be read or another writer is there; then
+    nothing was changed.
     """
     folder = pathlib.Path(path)
     result = Rescue()
@@ -200,7 +89,9 @@ def rescue(
             with _open_damaged(folder) as old, Archive(new, write=True) as archive:
                 _save(old, archive, folder, result, jobs, on_progress)
                 result.messages = archive.value("SELECT count(*) FROM message")
-            if not result.messages:
+                if result.messages or _is_of_trees(old):
+                    _trees(old, archive, result, on_progress)
+            if not result.messages and not result.commits:
                 raise ArchiveError(
                     f"Nothing can be read of the archive {folder}: remove the folder and "
                     "ingest the sources again."
@@ -209,6 +100,11 @@ def rescue(
         finally:
             shutil.rmtree(new, ignore_errors=True)
     return result
+
+
+def _is_of_trees(old: sqlite3.Connection) -> bool:
+    """Whether there are git trees and no sources of mail: such an archive has no messages."""
+    return not list(_readable(old, "source", "id")) and bool(list(_readable(old, "git_tree", "id")))
 
 
 @contextlib.contextmanager
@@ -236,8 +132,8 @@ def _save(
 ) -> None:
     codec = Codec(_dictionaries(old, folder), None)
     sources = {id_: rest for id_, *rest in _readable(old, "source", "id, path, format, list")}
-    result.trees = [name for _, name in _readable(old, "git_tree", "id, name")]
     writer = Writer(archive)
+    writer.add([], (), _listings(old, result))
     waiting: list[list[Raw]] = []
     with Workers(jobs, inline_bytes=_INLINE_BYTES) as workers:
 
@@ -276,6 +172,45 @@ def _save(
             archive.connection.executemany("INSERT OR REPLACE INTO mark VALUES (?, ?)", marks)
 
 
+def _listings(old: sqlite3.Connection, result: Rescue) -> Iterator[Listing]:
+    """Yield the index pages that can be read: no raw mail says what they do."""
+    for id_, path, list_, kind in _readable(old, "listing", "id, path, list, kind", result=result):
+        try:
+            rows = old.execute(
+                "SELECT e.page, mid.text, e.parent, e.subject, e.sender FROM listed AS e"
+                " LEFT JOIN mid ON mid.id = e.mid WHERE e.listing = ? ORDER BY e.position",
+                (id_,),
+            ).fetchall()
+        except sqlite3.DatabaseError:
+            result.is_partial = True
+            continue
+        entries = [
+            Listed(url=page, message_id=text, parent=parent, subject=subject, sender=sender)
+            for page, text, parent, subject, sender in rows
+        ]
+        yield Listing(path=path, list=list_, order=kind, entries=tuple(entries))
+
+
+def _trees(
+    old: sqlite3.Connection, archive: Archive, result: Rescue, on_progress: Progress | None
+) -> None:
+    """Read the git trees again from where they were read."""
+    from patchlore.kb.edges import update_edges
+    from patchlore.kb.git_filling import fill_tree
+
+    rows = list(_readable(old, "git_tree", "id, name, path, patch_ids"))
+    for _, name, path, patch_ids in rows:
+        try:
+            done = fill_tree(archive, name, path, patch_ids=bool(patch_ids))
+        except GitTreeError:
+            result.trees.append(name)
+            continue
+        result.commits += done.commits
+        if on_progress is not None:
+            on_progress(result.copies + result.commits)
+    update_edges(archive)
+
+
 def _dictionaries(old: sqlite3.Connection, folder: pathlib.Path) -> dict[int, bytes]:
     """The dictionaries of the database and their copies beside it."""
     found: dict[int, bytes] = {}
@@ -304,7 +239,7 @@ def _copies(
         data, where = found
         path, format, list_ = sources[source]
         if where is None or same_as is not None or (where.path, where.offset) != (path, offset):
-            where = _source(path, format, list_, offset, blob, fidelity)
+            where = source_of(path, format, list_, offset, blob, fidelity)
         saved.add(sha256)
         yield Raw(data=data, source=where)
 
@@ -312,7 +247,7 @@ def _copies(
     for _, packed in _readable(old, "content", "message, data", "message", result):
         with contextlib.suppress(zstandard.ZstdError, ValueError):
             content = codec.unpack(packed)
-            where = _found_at(content)
+            where = found_at(content)
             if where is not None and hashlib.sha256(content.raw).digest() not in saved:
                 yield Raw(data=content.raw, source=where)
 
@@ -332,7 +267,7 @@ def _raw_of(
                     data, where = codec.decompress(row[0]), None
                 else:
                     content = codec.unpack(row[0])
-                    data, where = content.raw, _found_at(content)
+                    data, where = content.raw, found_at(content)
                 if hashlib.sha256(data).digest() == sha256:
                     return data, where
     return None

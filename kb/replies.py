@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from patchlore.kb.attached_history import attached_for
 from patchlore.kb.events import Event
 from patchlore.kb.store import Archive
 from patchlore.kb.trees import is_maintainer, trees_of
@@ -51,7 +52,9 @@ def taken(archive: Archive, tree: str) -> Iterator[Event]:
         " coalesce(m.sender_name, m.sender_email), m.sender_email"
         " FROM taken AS t JOIN mail AS m ON m.id = t.message WHERE m.sender_email <> ''"
         " AND EXISTS (SELECT 1 FROM reference AS r JOIN message AS a ON a.mid = r.mid"
-        " JOIN target_tree AS g ON g.message = a.id WHERE r.message = m.id AND g.tree = ?)",
+        " WHERE r.message = m.id AND (EXISTS (SELECT 1 FROM target_tree AS g"
+        " WHERE g.message = a.id AND g.tree = ?1) OR EXISTS (SELECT 1 FROM attached_tree AS g"
+        " WHERE g.message = a.id AND g.tree = ?1)))",
         (tree,),
     ).fetchall()
     for id_, key, timestamp, title, mid, line, text, sender, address in replies:
@@ -89,6 +92,9 @@ def _about(
         (message, mid),
     ).fetchall()
     for id_, key, timestamp in ancestors:
+        attached = attached_for(archive, id_, tree, timestamp) if tree is not None else []
+        if attached:
+            return key, attached
         if tree is not None and tree not in trees_of(archive, id_, timestamp):
             continue
         shas = [

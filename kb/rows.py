@@ -40,6 +40,15 @@ _COLUMNS = {
     "attachment": "message, position, filename, content_type, size, href, is_patch",
     "page": "message, url, prev, next",
     "defect": "message, position, code, line, text",
+    "attached": (
+        "message, position, subject, author, version, part, parts, prefixes, applicable,"
+        " patch_id, primary_upstream"
+    ),
+    "attached_tree": "tree, message, position",
+    "attached_range": "message, position, newest, oldest",
+    "attached_ref": (
+        "message, position, number, relation, sha, subject, kind, line, rule, text, confidence"
+    ),
 }
 
 #: The tables that are emptied for a message whose facts are redone; its lists
@@ -98,6 +107,13 @@ def fact_rows(
         rows["page"].append((message, *shaped.page))
     if shaped.taken is not None:
         rows["taken"].append((message, *shaped.taken))
+    for item in shaped.attached:
+        author = people(item.author) if item.author is not None else None
+        rows["attached"].append((message, item.position, item.subject, author, *item.columns))
+        rows["attached_tree"].extend((tree, message, item.position) for tree in item.trees)
+        if item.tree_range is not None:
+            rows["attached_range"].append((message, item.position, *item.tree_range))
+        rows["attached_ref"].extend((message, item.position, *row) for row in item.refs)
     rows["shortlog"].extend((title, message, line) for title, line in shaped.shortlog)
     rows["cve"].extend((name, message) for name in shaped.cves)
     rows["gcc_commit"].extend((name, message) for name in shaped.gcc_commits)

@@ -638,3 +638,122 @@ CREATE TABLE edge (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX edge_sha ON edge (sha);
 CREATE INDEX edge_witness ON edge (witness) WHERE witness IS NOT NULL;
+
+
+-- ---- since version 5: what stands around a mail ------------------------------
+--
+-- Patches attached to a mail as mails of their own form (files of git
+-- format-patch, forwarded mails): each is a posting of its own, for trees of its
+-- own.  `position` counts them from 0, in the order of Message.nested, those
+-- inside another behind it.  Searches find the outer mail: what is not in its own
+-- rows of `file` and `commit_ref` stands there as `attached` and as quoted.
+CREATE TABLE attached (
+    message          INTEGER NOT NULL REFERENCES message (id),
+    position         INTEGER NOT NULL,
+    subject          TEXT,
+    author           INTEGER REFERENCES person (id),
+    version          INTEGER,
+    part             INTEGER,
+    parts            INTEGER,
+    prefixes         TEXT NOT NULL DEFAULT '',
+    applicable       INTEGER NOT NULL DEFAULT 0,
+    patch_id         TEXT,
+    primary_upstream TEXT,
+    PRIMARY KEY (message, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX attached_patch_id ON attached (patch_id) WHERE patch_id IS NOT NULL;
+
+CREATE TABLE attached_tree (
+    tree     TEXT NOT NULL,
+    message  INTEGER NOT NULL REFERENCES message (id),
+    position INTEGER NOT NULL,
+    PRIMARY KEY (tree, message, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX attached_tree_message ON attached_tree (message);
+
+-- As tree_range, of the subject of an attached patch.
+CREATE TABLE attached_range (
+    message  INTEGER NOT NULL REFERENCES message (id),
+    position INTEGER NOT NULL,
+    newest   INTEGER NOT NULL,
+    oldest   INTEGER NOT NULL,
+    PRIMARY KEY (message, position)
+) STRICT, WITHOUT ROWID;
+
+-- The commits that an attached patch is a backport or a revert of; columns as in
+-- commit_ref.  `line` is in the body of the outer mail, NULL where the attached
+-- text is no part of that.
+CREATE TABLE attached_ref (
+    message    INTEGER NOT NULL REFERENCES message (id),
+    position   INTEGER NOT NULL,
+    number     INTEGER NOT NULL,
+    relation   TEXT NOT NULL,
+    sha        TEXT NOT NULL,
+    subject    TEXT,
+    kind       TEXT,
+    line       INTEGER,
+    rule       TEXT,
+    text       TEXT,
+    confidence INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (message, position, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX attached_ref_sha ON attached_ref (sha);
+
+-- What the folder in which a patch was found says of it (stable-queue's layout):
+-- `state` queued or released in `tree` 6.6.y, `release` 6.6.9, '' while it is queued.
+CREATE TABLE message_place (
+    tree    TEXT NOT NULL,
+    message INTEGER NOT NULL REFERENCES message (id),
+    state   TEXT NOT NULL,
+    release TEXT NOT NULL,
+    source  INTEGER NOT NULL REFERENCES source (id),
+    PRIMARY KEY (tree, message, state, release, source)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX message_place_message ON message_place (message);
+
+-- What patchwork knew of a message when this copy was saved, as JSON
+-- (patchlore.ingest.message.Patchwork): the newest copy's counts, whichever copy
+-- of the message is the best one.
+CREATE TABLE patchwork (
+    copy    INTEGER PRIMARY KEY REFERENCES copy (id),
+    message INTEGER NOT NULL REFERENCES message (id),
+    data    TEXT NOT NULL
+) STRICT;
+CREATE INDEX patchwork_message ON patchwork (message);
+
+-- Index pages of archives (by day, month or thread): the mails in their order.
+-- `page` is the key of a mail's page (page.url), `mid` its Message-ID where the
+-- index has it; `parent` is the position of the entry that this one answers.
+CREATE TABLE listing (
+    id   INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    list TEXT,
+    kind TEXT NOT NULL               -- thread, date, subject, author
+) STRICT;
+CREATE TABLE listed (
+    listing  INTEGER NOT NULL REFERENCES listing (id),
+    position INTEGER NOT NULL,
+    page     TEXT,
+    mid      INTEGER REFERENCES mid (id),
+    parent   INTEGER,
+    subject  TEXT,
+    sender   TEXT,
+    PRIMARY KEY (listing, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX listed_page ON listed (page) WHERE page IS NOT NULL;
+CREATE INDEX listed_mid ON listed (mid) WHERE mid IS NOT NULL;
+CREATE INDEX listed_parent ON listed (listing, parent) WHERE parent IS NOT NULL;
+
+-- The files that a commit of a git tree changes against its first parent, both
+-- names of a renamed one; merges have none.
+CREATE TABLE git_file (
+    path       INTEGER NOT NULL REFERENCES path (id),
+    git_commit INTEGER NOT NULL REFERENCES git_commit (id),
+    PRIMARY KEY (path, git_commit)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX git_file_commit ON git_file (git_commit);
+
+-- The trees whose commits all had their files read.
+CREATE TABLE git_filed (
+    tree INTEGER PRIMARY KEY REFERENCES git_tree (id)
+) STRICT;

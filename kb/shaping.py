@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
 from msgspec import Struct
 
 from patchlore.ingest.addresses import parse_address
 from patchlore.ingest.facts.links import message_id_of
 from patchlore.ingest.message import FileChange, Message, Person
 from patchlore.kb.merge import PersonKey, body_hash, person_key, title_hash
+from patchlore.kb.nested import (
+    Attached,
+    attached_mails,
+    attached_rows,
+    quoted_commits,
+    tag_range,
+    tag_trees,
+)
 from patchlore.kb.referring import MAX_TEXT, FoundAt, Row, bug_rows, commit_rows
 from patchlore.kb.versions import intervals, rank, tree_name
 
@@ -56,6 +65,9 @@ class Shaped(Struct, kw_only=True):
     defects: list[Row]
     #: url, thread_prev, thread_next
     page: Row | None
+    attached: list[Attached]
+    #: What patchwork says, as JSON.
+    patchwork: str | None
 
 
 #: The columns of `message` that `Shaped.head` fills.
@@ -78,6 +90,9 @@ def shape(message: Message) -> Shaped:
     references = [id_ for id_ in message.references if id_]
     if message.in_reply_to and message.in_reply_to not in references:
         references.append(message.in_reply_to)
+    commits = list(commit_rows(message, evidence))
+    if message.nested:
+        commits += quoted_commits(message, commits)
     return Shaped(
         head=(
             message.timestamp,
@@ -136,12 +151,12 @@ def shape(message: Message) -> Shaped:
             if _trailer_person(trailer.key.lower(), trailer.value) is None
         ],
         lists=list(dict.fromkeys(message.lists)),
-        commits=list(commit_rows(message, evidence)),
+        commits=commits,
         bugs=list(bug_rows(message, evidence)),
         links=list(_links(message)),
         files=list(_files(message)),
         trees=list(dict.fromkeys(_trees(message))),
-        tree_range=_tree_range(message),
+        tree_range=tag_range(tags),
         notes=list(_notes(message, evidence)),
         taken=_taken(message, evidence),
         shortlog=list(_shortlog(message)),
@@ -158,6 +173,12 @@ def shape(message: Message) -> Shaped:
         page=(
             (message.page.url, message.page.thread_prev, message.page.thread_next)
             if message.page is not None
+            else None
+        ),
+        attached=attached_rows(message),
+        patchwork=(
+            msgspec.json.encode(message.patchwork).decode()
+            if message.patchwork is not None
             else None
         ),
         defects=[
@@ -256,6 +277,13 @@ def _files(message: Message) -> Iterable[tuple[int, str, str, str | None, Row]]:
         for file in files:
             yield position, kind, file.path, file.old_path, _file_row(file)
             position += 1
+    known = {file.path for file in message.files}
+    for inner in attached_mails(message) if message.nested else ():
+        for file in inner.files:
+            if file.path not in known:
+                known.add(file.path)
+                yield position, "attached", file.path, file.old_path, _file_row(file)
+                position += 1
     for path in message.quoted_files:
         yield position, "quoted", path, None, (None, None, None, 0, 0, None, None, None, None, None)
         position += 1
@@ -283,13 +311,8 @@ def _trees(message: Message) -> Iterable[tuple[str, str]]:
     tags, notice = message.subject_tags, message.notification
     if notice is not None and notice.tree:
         yield tree_name(notice.tree), "notice"
-    if tags is not None and tags.target_tree:
-        trees = [tags.target_tree] if isinstance(tags.target_tree, str) else tags.target_tree
-        for tree in trees:
-            yield tree_name(tree), "tag"
-        if tags.target_range:
-            for end in tags.target_range.values():
-                yield tree_name(end), "tag"
+    for tree in tag_trees(tags):
+        yield tree, "tag"
 
 
 def _taken(message: Message, evidence: FoundAt) -> Row | None:
@@ -308,17 +331,6 @@ def _shortlog(message: Message) -> Iterable[tuple[int, int]]:
             title = title_hash(line)
             if title is not None:
                 yield title, number
-
-
-def _tree_range(message: Message) -> tuple[int, int] | None:
-    tags = message.subject_tags
-    if tags is None or not tags.target_range:
-        return None
-    newest = rank(tags.target_range.get("newest", ""))
-    oldest = rank(tags.target_range.get("oldest", ""))
-    if newest is None or oldest is None:
-        return None
-    return max(newest, oldest), min(newest, oldest)
 
 
 def _notes(message: Message, evidence: FoundAt) -> Iterable[Row]:

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import IO, Any, Self
 
+import msgspec
 import zstandard
 from msgspec import Struct
 
-from patchlore.ingest.message import Message
+from patchlore.ingest.message import Message, Patchwork
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.items import Mark
 from patchlore.kb.content import Codec, Content, decode_message
@@ -30,11 +31,11 @@ from patchlore.kb.errors import ArchiveError, NoArchiveError
 from patchlore.kb.upgrading import can_upgrade, schema, upgrade
 
 #: The version of kb/schema.sql that this program reads and writes.
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 #: The version of the facts in the tables: raised when the same mail gives other
 #: rows than before.  Archives with older ones are brought up to date by ingest.
-FACTS_VERSION = 4
+FACTS_VERSION = 5
 
 
 class Added(Struct, kw_only=True):
@@ -138,8 +139,18 @@ class Archive:
                 yield message, self._unpack(row[0], message)
 
     def message(self, message: int) -> Message:
-        """Return the Message with all its facts and evidence; raises KeyError."""
-        return decode_message(self.content(message).facts)
+        """Return the Message with all its facts and evidence; raises KeyError.
+
+        What patchwork knows of it comes from the newest copy that says so,
+        whichever copy all else comes from.
+        """
+        made = decode_message(self.content(message).facts)
+        said = self.value(
+            "SELECT data FROM patchwork WHERE message = ? ORDER BY copy DESC LIMIT 1", (message,)
+        )
+        if said is not None:
+            made.patchwork = msgspec.json.decode(said, type=Patchwork)
+        return made
 
     def raw(self, message: int) -> bytes:
         """Return the bytes of the best copy of the message, as they were found."""

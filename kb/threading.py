@@ -1,4 +1,4 @@
-"""Threads of mails without references: by the order of an archive's pages, else by subject."""
+"""Threads of mails without references: by an archive's index or pages, else by subject."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from patchlore.kb.listings import listed_above, listed_below
 from patchlore.kb.store import Archive
 
 #: A reply repeats the subject of a mail that is not older than this (seconds).
@@ -16,7 +17,7 @@ _MOST_THREADS = 500
 
 
 class WeakLink(Struct, frozen=True, kw_only=True):
-    """A mail that hangs below another though no header says so; ``rule``: page or subject."""
+    """A mail that hangs below another though no header says so; ``rule``: index, page, subject."""
 
     child: int
     parent: int
@@ -69,6 +70,11 @@ def _downwards(archive: Archive, thread: int) -> Iterator[WeakLink]:
         f" WHERE mid.thread = ?1 AND NOT above.is_reply AND m.is_reply AND {_ORPHAN}",
         (thread,),
     ).fetchall()
+    members = archive.execute(
+        "SELECT m.id, m.mid FROM mid JOIN message AS m ON m.mid = mid.id WHERE mid.thread = ?",
+        (thread,),
+    ).fetchall()
+    candidates += listed_below(archive, members)
     here = {mid for (mid,) in archive.execute("SELECT id FROM mid WHERE thread = ?", (thread,))}
     for id_, mid in candidates:
         link = _parent_of(archive, id_, mid)
@@ -77,12 +83,20 @@ def _downwards(archive: Archive, thread: int) -> Iterator[WeakLink]:
 
 
 def _parent_of(archive: Archive, message: int, mid: int) -> WeakLink | None:
-    """What a mail without references hangs on: the page before it, else the subject's first."""
-    above = archive.value(
-        "SELECT m.mid FROM page JOIN page AS before ON before.url = page.prev"
-        " JOIN message AS m ON m.id = before.message WHERE page.message = ? AND m.mid <> ?"
-        " ORDER BY m.id LIMIT 1",
-        (message, mid),
+    """What a mail without references hangs on: by the index, the page before, or the subject."""
+    is_listed, above = listed_above(archive, message, mid)
+    if above is not None:
+        return WeakLink(child=mid, parent=above, rule="index")
+    # What begins a thread by the index is behind another one's page by chance.
+    above = (
+        None
+        if is_listed
+        else archive.value(
+            "SELECT m.mid FROM page JOIN page AS before ON before.url = page.prev"
+            " JOIN message AS m ON m.id = before.message WHERE page.message = ? AND m.mid <> ?"
+            " ORDER BY m.id LIMIT 1",
+            (message, mid),
+        )
     )
     if above is not None:
         return WeakLink(child=mid, parent=above, rule="page")

@@ -6,6 +6,7 @@ import difflib
 import functools
 import pathlib
 import tomllib
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from importlib import resources
 
@@ -122,27 +123,40 @@ def is_known(archive: Archive, tree: str) -> bool:
     return tree in trees.longterm or tree in trees.first_releases or _is_seen(archive, tree)
 
 
+#: Where the names of trees stand: in tags, notices, attached patches, folders, repositories.
+_SEEN = (
+    ("target_tree", "tree"),
+    ("attached_tree", "tree"),
+    ("message_place", "tree"),
+    ("message", "notice_tree"),
+    ("git_ref", "stable_tree"),
+)
+#: Those of them that are said of single patches.
+_OF_PATCHES = _SEEN[:3]
+
+
 def _is_seen(archive: Archive, tree: str) -> bool:
-    return bool(
-        archive.value("SELECT EXISTS (SELECT 1 FROM target_tree WHERE tree = ?)", (tree,))
-    ) or any(
-        archive.value(f"SELECT EXISTS (SELECT 1 FROM {table} = ?)", (tree,))
-        for table in ("message WHERE notice_tree", "git_ref WHERE stable_tree")
+    return any(
+        archive.value(f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {column} = ?)", (tree,))
+        for table, column in _SEEN
     )
+
+
+def _names(archive: Archive, places: Sequence[tuple[str, str]]) -> list[str]:
+    each = (f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL" for table, column in places)
+    return [name for (name,) in archive.execute(f"{' UNION '.join(each)} ORDER BY 1")]
 
 
 def trees_to_tell(archive: Archive) -> list[str]:
     """Return the stable trees in which a nomination is worth telling: longterm, or in mail."""
-    seen = [name for (name,) in archive.execute("SELECT DISTINCT tree FROM target_tree")]
-    names = dict.fromkeys([*trees_for(archive).longterm, *seen])
+    names = dict.fromkeys([*trees_for(archive).longterm, *_names(archive, _OF_PATCHES)])
     return [name for name in names if rank(name) is not None and "-" not in name]
 
 
 def nearest(archive: Archive, tree: str, number: int = 3) -> list[str]:
     """Return the names of so many known trees that are most like ``tree``, the nearest first."""
     trees = trees_for(archive)
-    seen = [name for (name,) in archive.execute("SELECT DISTINCT tree FROM target_tree")]
-    names = list(dict.fromkeys([*trees.first_releases, *trees.longterm, *seen]))
+    names = list(dict.fromkeys([*trees.first_releases, *trees.longterm, *_names(archive, _SEEN)]))
     tree = tree_name(tree)
     wanted = rank(tree)
     if wanted is None:

@@ -30,7 +30,7 @@ def upgrade(connection: sqlite3.Connection, version: int, newest: int) -> None:
     """Add to an archive of ``version`` the tables that it lacks, in one transaction.
 
     What is there stays as it is; facts that are shaped in another way now are
-    redone by the next ingest (patchlore.kb.repairing).  Raises sqlite3.Error;
+    redone by the next ingest (patchlore.kb.redoing).  Raises sqlite3.Error;
     then nothing was changed.
     """
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}

@@ -6,7 +6,7 @@ import pathlib
 from collections.abc import Iterable, Sequence
 
 from patchlore.ingest.raw import Raw
-from patchlore.ingest.sources.items import Mark
+from patchlore.ingest.sources.items import Listing, Mark
 from patchlore.kb.batch import Batch
 from patchlore.kb.content import pack_sample, train
 from patchlore.kb.interning import Names
@@ -37,12 +37,17 @@ class Writer:
         """Return the id of a stored copy with these bytes read in the same format, or None."""
         return known_copy(self._connection, raw, sha256)
 
-    def add(self, mails: Sequence[Parsed | Sighting], marks: Iterable[Mark] = ()) -> Added:
-        """Store a batch and how far its sources were read, all or nothing."""
+    def add(
+        self,
+        mails: Sequence[Parsed | Sighting],
+        marks: Iterable[Mark] = (),
+        listings: Iterable[Listing] = (),
+    ) -> Added:
+        """Store a batch, what index pages list, and how far sources were read, all or nothing."""
         with transaction(self._archive):
             if not self._has_dictionary:
                 self._train([mail for mail in mails if isinstance(mail, Parsed)])
-            added = Batch(self._archive, self._names).add(mails)
+            added = Batch(self._archive, self._names).add(mails, listings)
             self._connection.executemany(
                 "INSERT INTO mark VALUES (?, ?) ON CONFLICT DO UPDATE SET state = excluded.state",
                 [(mark.source, mark.state) for mark in marks],

@@ -60,13 +60,15 @@ _TITLE = re.compile(r"[ \t:–-]{0,6}\(?[\"'“]?([^\"“”]{3,300}?)[\"'”]?\
 def read_requests(context: Context) -> Iterator[tuple[UpstreamRef, int]]:
     """Yield each commit that the mail asks for, once for each tree, and its line."""
     message = context.message
-    lower = context.lower
     if message.is_patch or message.is_cover_letter or context.subject.notice:
         return
+    lower = context.lower
     if not any(word in lower for word in ("please", "pls", "ould ", "can ", "kindly")):
         return
+    # Those who answer a patch ask for it, too: "Please queue up commit 5e0ac1d2b3f4 for 5.10."
+    lines = context.own_lines if message.is_reply else context.message_lines
     trees: list[str] = []
-    for paragraph in _paragraphs(context.message_lines):
+    for paragraph in _paragraphs(lines):
         said = " ".join(line.strip() for _, line in paragraph)
         asks = len(paragraph) <= _MAX_LINES and _ASKS.search(said) is not None
         if asks and _VERB.search(said) and not _NOT.search(said):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from patchlore.kb.listings import positions
 from patchlore.kb.reading import Brief, briefs, find_thread
 from patchlore.kb.store import Archive
 from patchlore.kb.threading import WeakLink, connected
@@ -20,17 +21,18 @@ class Node(Struct, kw_only=True):
     text: str
     message: Brief | None
     depth: int
-    #: What put it below the node above where no header does: page, subject.
+    #: What put it below the node above where no header does: index, page, subject.
     rule: str | None = None
 
 
 def thread_nodes(archive: Archive, name: str) -> list[Node]:
     """Return the thread of the mail with this Message-ID (seen or not) from the top.
 
-    Replies stand below what they answer, in order of their dates.  A placeholder
+    Replies stand below what they answer, in order of their dates, those of one second
+    as the archive's index lists them.  A placeholder
     is kept where more than one mail, or a mail at the top, hangs on it.  Loops of
     references are broken at the mail that would close them.  What has no
-    references hangs where its archive's page puts it, and as a last resort, marked
+    references hangs where its archive's index or page puts it, and as a last resort, marked
     so, below the mail whose subject it repeats.  Raises NotFoundError.
     """
     threads, weak = connected(archive, find_thread(archive, name))
@@ -51,7 +53,8 @@ def thread_nodes(archive: Archive, name: str) -> list[Node]:
     parents = _parents(archive, ids, answered, texts, weak)
     shown = briefs(archive, (id_ for every in ids.values() for id_ in every))
     rules = {link.child: link.rule for link in weak if parents.get(link.child) == link.parent}
-    return list(_walk(parents, ids, shown, texts, rules))
+    order = positions(archive, ids)
+    return list(_walk(parents, ids, shown, texts, rules, order))
 
 
 def _parents(
@@ -107,6 +110,7 @@ def _walk(
     shown: dict[int, Brief],
     texts: dict[int, str],
     rules: dict[int, str],
+    order: dict[int, int],
 ) -> Iterator[Node]:
     children: dict[int, list[int]] = {}
     for child, parent in parents.items():
@@ -119,8 +123,8 @@ def _walk(
             times[above] = min(times.get(above, times[mid]), times[mid])
             above = parents.get(above)
 
-    def key(mid: int) -> tuple[int, int]:
-        return (times.get(mid, 0), mid)
+    def key(mid: int) -> tuple[int, int, int]:
+        return (times.get(mid, 0), order.get(mid, 0), mid)
 
     roots = [mid for mid in texts if mid not in parents and (mid in ids or mid in children)]
     stack = [(mid, 0) for mid in sorted(roots, key=key, reverse=True)]

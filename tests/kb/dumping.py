@@ -80,6 +80,11 @@ _NAMES = {
         "(SELECT path FROM source WHERE source.id = copy.source) || '|' || offset || '|' ||"
         " hex(sha256)"
     ),
+    "listing": "path",
+    "git_tree": "name",
+    "git_ref": "(SELECT name FROM git_tree WHERE git_tree.id = tree) || kind || name",
+    "git_commit": "sha",
+    "git_place": "text",
 }
 
 

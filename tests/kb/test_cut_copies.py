@@ -12,7 +12,7 @@ from patchlore.ingest.errors import CUT_SHORT
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.reading import read_source
 from patchlore.kb.filling import fill
-from patchlore.kb.repairing import redo_facts
+from patchlore.kb.redoing import redo_facts
 from patchlore.kb.store import Archive
 
 _WORDS = " ".join(f"the lamp number {number} shines" for number in range(400))

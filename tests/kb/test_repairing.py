@@ -13,7 +13,8 @@ from patchlore.kb.checking import check
 from patchlore.kb.database import database_path
 from patchlore.kb.errors import ArchiveError
 from patchlore.kb.filling import fill
-from patchlore.kb.repairing import DAMAGED, redo_facts, rescue
+from patchlore.kb.redoing import redo_facts
+from patchlore.kb.repairing import DAMAGED, rescue
 from patchlore.kb.store import FACTS_VERSION, Archive
 from tests.kb.dumping import dump, facts
 from tests.kb.letters import write_mails

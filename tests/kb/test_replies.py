@@ -5,6 +5,8 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
+import pytest
+
 from patchlore.ingest.message import (
     Applied,
     Evidence,
@@ -13,7 +15,8 @@ from patchlore.ingest.message import (
 )
 from patchlore.ingest.parse import parse_raw
 from patchlore.ingest.raw import Raw
-from patchlore.kb.backports import backports
+from patchlore.kb.backports import Row, backports
+from patchlore.kb.filling import fill
 from patchlore.kb.history import events_of_commit
 from patchlore.kb.store import Archive
 from tests.kb.mails import BO, NOON, OTHER, UPSTREAM, message, source, tags
@@ -116,3 +119,44 @@ And please apply this one to 6.6.y:
     other = [(OTHER[:12], "nominated (asked for)", 7)]
     assert found == {"5.10": [], "5.15": one, "6.1": one, "6.6": other}
     assert told == {"5.15.y", "6.1.y"}
+
+
+def asked(tmp_path: pathlib.Path, text: str, tree: str) -> list[Row]:
+    """Return the list of a tree that a reply with this text is the only mail about."""
+    (tmp_path / "reply.eml").write_text(
+        "From: Bo Tern <bo@example.org>\nDate: Wed, 3 Jan 2024 03:04:05 +0000\n"
+        "Subject: Re: [PATCH] lamp: glow\nMessage-ID: <asks@example.org>\n"
+        f"In-Reply-To: <one@example.org>\n\n> It glows, doesn't it?\n\n{text}\n"
+    )
+    with Archive(tmp_path / "archive", write=True) as archive:
+        fill(archive, [str(tmp_path / "reply.eml")], jobs=0)
+        return backports(archive, tree)
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        (f"Please pick upstream commit {UPSTREAM} for 5.13.", "5.13"),
+        (f"Please queue up commit {UPSTREAM} for 5.10.", "5.10"),
+        (f"Could you please apply {UPSTREAM[:12]} to 5.4.y, too?", "5.4"),
+        (f'Can you backport commit {UPSTREAM} ("lamp: dim") to 6.1-stable?', "6.1"),
+    ],
+)
+def test_a_request_in_a_reply_nominates(tmp_path: pathlib.Path, text: str, tree: str) -> None:
+    """Whoever answers a patch asks for a commit as others do; its line is the proof."""
+    (row,) = asked(tmp_path, text, tree)
+    assert (row.state, row.sha) == ("nominated", UPSTREAM[: len(row.sha or "")])
+    assert (row.event.line, row.event.text, row.event.key) == (3, text, "asks@example.org")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Please don't pick {UPSTREAM} for 5.13.",
+        f"> Please pick upstream commit {UPSTREAM} for 5.13.",
+        f"I see it since upstream commit {UPSTREAM}, in 5.13 as well.",
+    ],
+)
+def test_what_a_reply_does_not_ask_for_is_no_nomination(tmp_path: pathlib.Path, text: str) -> None:
+    """A request that is denied, quoted, or none at all."""
+    assert asked(tmp_path, text, "5.13") == []
