@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from patchlore.commands import backport_filters, backport_output
+from patchlore.commands import backport_extras, backport_filters, backport_output
 from patchlore.commands.common import Subparsers, add_command, note, open_archive
 
 
@@ -31,6 +31,7 @@ def add_parsers(subparsers: Subparsers) -> None:
         "--state", metavar="LIST", help="states to show, separated by commas, or 'all'"
     )
     backport_filters.add_options(parser)
+    backport_extras.add_options(parser)
     parser.set_defaults(run=run_backports)
 
     parser = add_command(
@@ -71,7 +72,9 @@ def run_backports(args: argparse.Namespace) -> int:
             hint = f"; the nearest are {near}" if near else ""
             note(f"patchlore: the tree {short_name(tree)} is not known{hint}.")
             return 1
-        rows = filters.choose(archive, backports(archive, tree, states=states))
+        rows = backports(archive, tree, states=backport_extras.wanted_from_archive(args, states))
+        rows, is_whole = backport_extras.override(archive, tree, rows, states, args)
+        rows = filters.choose(archive, rows)
         if not rows:
             note(f"patchlore: the archive knows no such backports for {short_name(tree)}.")
             if args.state is None and states is not None:
@@ -83,7 +86,7 @@ def run_backports(args: argparse.Namespace) -> int:
         notes = backport_output.write(archive, tree, rows, args)
     for text in notes:
         note(f"patchlore: {text}")
-    return 0
+    return 0 if is_whole else 1
 
 
 def run_export(args: argparse.Namespace) -> int:

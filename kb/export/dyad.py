@@ -41,7 +41,7 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
         title = shorten(printable(row.subject), 120)
         lines = [f"# {name} {title}".rstrip(), *quads]
         out.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
-    return left_out(left, "neither the commit that it fixes nor its own in the tree is known")
+    return left_out(left, "no release is known that brought the fault or has the fix")
 
 
 def _quads(archive: Archive, tree: str, row: Row, cves: Sequence[str]) -> Iterator[str]:

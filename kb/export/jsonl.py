@@ -37,8 +37,29 @@ def as_object(row: Row) -> dict[str, Any]:
         "index": row.event.part,
         "total": row.event.parts,
         "message_id": None if row.event.commit else row.event.key,
-        "evidence": evidence_of(row.event),
+        "evidence": _evidence(row),
+        "requires": [
+            {"sha": need.sha, "subject": need.subject, "why": need.why, "present": need.is_present}
+            for need in row.requires
+        ],
+        "notes": row.notes,
+        "override": None if row.override is None else msgspec.to_builtins(row.override),
+        "tried": None if row.tried is None else msgspec.to_builtins(row.tried),
         "events": [event_object(event) for event in row.events],
+    }
+
+
+def _evidence(row: Row) -> dict[str, Any]:
+    """The line that proves the state: of a person's file where one has set it."""
+    if row.override is None:
+        return evidence_of(row.event)
+    return {
+        "message_id": None,
+        "file": row.override.file,
+        "line": row.override.line,
+        "text": row.override.text,
+        "rule": "override",
+        "confidence": "certain",
     }
 
 

@@ -37,8 +37,8 @@ def row_lines(row: Row) -> list[str]:
         shorten(f"  {printable(row.subject) or '(no title)'}", _WIDTH),
     ]
     by = who(row)
-    when = day(None if row.override is not None else row.event.timestamp)
-    lines.append(f"  {when}  {printable(row.reason)}{f', {by}' if by else ''}")
+    when = "" if row.override is not None else f"{day(row.event.timestamp)}  "
+    lines.append(f"  {when}{printable(row.reason)}{f', {by}' if by else ''}")
     lines.append(f"    {shorten(proof_of(row), 2 * _WIDTH)}")
     also = earlier(row)
     if also:

@@ -34,7 +34,8 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
     table = csv.writer(text)
     table.writerow(COLUMNS)
     for row in rows:
-        event = row.event
+        event, override = row.event, row.override
+        proof = f"commit {event.commit}: {event.text}" if event.commit else event.text
         values = (
             row.tree,
             row.sha,
@@ -45,10 +46,10 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
             iso(event.timestamp),
             event.part,
             event.parts,
-            None if event.commit else event.key,
-            event.line,
-            f"commit {event.commit}: {event.text}" if event.commit else event.text,
-            event.confidence,
+            None if event.commit or override is not None else event.key,
+            event.line if override is None else override.line,
+            proof if override is None else f"{override.file}: {override.text}",
+            event.confidence if override is None else "certain",
         )
         table.writerow([cell(value) for value in values])
     out.write(text.getvalue().encode())

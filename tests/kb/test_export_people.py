@@ -175,7 +175,7 @@ def test_markdown_has_a_table_for_each_state(tmp_path: pathlib.Path) -> None:
 def test_text_tells_order_notes_and_trial(full: Row) -> None:
     """Below the proof of a row, a line each."""
     lines = row_lines(full)
-    assert lines[2] == "  ----------  overridden in own.txt:3: <not> for us"
+    assert lines[2] == "  overridden in own.txt:3: <not> for us"
     assert lines[3] == "    own.txt:3: 0123 ignore # <not> for us"
     assert lines[-3:] == [
         f'    first: {OTHER} "tick: begin" (Stable-dep-of), not in the tree',

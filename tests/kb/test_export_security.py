@@ -123,7 +123,7 @@ def test_a_dyad_says_what_is_not_fixed(lists: Lists) -> None:
     assert lines[0].startswith(f"# {CVE} {lists.made.shas[0]} tick: $(touch pwned)")
     assert lines[1:] == [f"3.9:{CAUSE}:0:0"]
     assert notes == [
-        "1 row left out, neither the commit that it fixes nor its own in the tree is known: "
+        "1 row left out, no release is known that brought the fault or has the fix: "
         + lists.made.shas[1][:12]
     ]
 
