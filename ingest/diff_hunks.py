@@ -13,6 +13,8 @@ from patchlore.ingest.text import ADDED, CONTEXT, HUNK, PROSE, REMOVED, Text
 
 #: Longer numbers are no line numbers, and int() would refuse them.
 HUNK_HEADER = re.compile(r"@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@(.*)")
+#: A line's mark to its kind.
+_KINDS = bytes.maketrans(b" +-", bytes([CONTEXT, ADDED, REMOVED]))
 #: What a hunk can't be continued by: the start of something else.
 _STARTS = ("diff --git ", "@@ -", "Index: ", "diff --cc ", "diff -")
 
@@ -75,8 +77,47 @@ def read_hunks(scan: Scan, patch: FilePatch, index: int) -> int:
             functions[name] = None
         old = int(match[1]) if match[1] else 1
         new = int(match[2]) if match[2] else 1
-        index = _read_hunk(scan, patch, index + 1, old, new)
+        end = _plain_hunk_end(scan, index + 1, old, new)
+        if end:
+            heads = scan.text.heads[index + 1 : end]
+            scan.kinds[index + 1 : end] = heads.encode("ascii").translate(_KINDS)
+            index = _after_plain_hunk(scan, patch, end, heads.count("+"), heads.count("-"))
+        else:
+            index = _read_hunk(scan, patch, index + 1, old, new)
     patch.change.functions = list(functions)
+    return index
+
+
+def _plain_hunk_end(scan: Scan, index: int, old: int, new: int) -> int:
+    """The line after a hunk in which all lines have their marks and the counts are right; else 0.
+
+    Each step goes as many lines on as the hunk still has at least; the lines'
+    first characters are counted, not looked at one by one.
+    """
+    heads, limit = scan.text.heads, scan.limit
+    while old > 0 or new > 0:
+        step = max(old, new)
+        end = index + step
+        if end > limit:
+            return 0
+        context, added = heads.count(" ", index, end), heads.count("+", index, end)
+        removed = heads.count("-", index, end)
+        if context + added + removed != step:
+            return 0
+        old -= context + removed
+        new -= context + added
+        index = end
+    return index if old == 0 and new == 0 else 0
+
+
+def _after_plain_hunk(scan: Scan, patch: FilePatch, index: int, added: int, removed: int) -> int:
+    """Take a plain hunk's counts; return the line after it and what hangs on to it."""
+    if index < scan.limit and scan.lines[index].startswith("\\ "):
+        scan.kinds[index] = CONTEXT
+        index += 1
+    index, more_added, more_removed = _read_surplus(scan, patch, index)
+    patch.change.added = (patch.change.added or 0) + added + more_added
+    patch.change.removed = (patch.change.removed or 0) + removed + more_removed
     return index
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from msgspec import Struct
 
@@ -20,6 +21,8 @@ _WANTED = frozenset(
 )
 _FAMILIES = (b"x-patchwork-", b"x-kernel-test-", b"x-gnu-pr-", b"x-git-", b"x-bugzilla-")
 _FOLDS = (b" ", b"\t")
+#: A field as it should be: its name, then colon and value with the lines that continue it.
+_FIELD = re.compile(rb"^([!-9;-~]+)([ \t]*:[^\n]*(?:\n[ \t][^\n]*)*\n)", re.M)
 #: A line that neither starts a field (RFC 5322 section 2.2) nor continues one.
 _NO_FIELD = re.compile(rb"\n(?![!-9;-~]+[ \t]*:|[ \t])")
 #: Octets of a field's value that are read, and fields: what is beyond is no mail's.
@@ -66,6 +69,9 @@ def read_header_block(data: bytes) -> HeaderBlock:
         block, body_start = data[start:], len(data)
     else:
         block, body_start = data[start : end + 1], end + 2
+    fields = _plain_fields(block)
+    if fields is not None:
+        return HeaderBlock(fields, body_start, envelope, defects)
     lowered = block.lower()
     stray = _NO_FIELD.search(b"\n" + lowered)
     if stray is not None and stray.start() < len(block):
@@ -73,6 +79,27 @@ def read_header_block(data: bytes) -> HeaderBlock:
         body_start = start + stray.start()
         defects.append(Defect("no-blank-line-after-headers"))
     return HeaderBlock(_read_fields(block, lowered, defects), body_start, envelope, defects)
+
+
+def _plain_fields(block: bytes) -> list[tuple[str, str]] | None:
+    """The wanted fields of a block that is nothing but fields of usual size; None of another one.
+
+    Most of a block is DKIM, ARC and the like: those are never decoded. A test
+    holds this equal to ``_read_fields``.
+    """
+    found = _FIELD.findall(block)
+    if len(found) > MAX_FIELDS or sum(map(len, chain.from_iterable(found))) != len(block):
+        return None
+    fields: list[tuple[str, str]] = []
+    for name, rest in found:
+        lowered = name.lower()
+        if lowered in _WANTED or (lowered[:2] == b"x-" and lowered.startswith(_FAMILIES)):
+            if len(rest) > MAX_VALUE:
+                return None
+            key = name.decode("ascii")
+            text = rest.decode("ascii") if rest.isascii() else decode_loosely(rest)
+            fields.append((key, unfold(key, text[text.index(":") + 1 :])))
+    return fields
 
 
 def _read_fields(block: bytes, lowered: bytes, defects: list[Defect]) -> list[tuple[str, str]]:
@@ -139,6 +166,7 @@ def _cut(name: str, start: int, end: int, defects: list[Defect]) -> tuple[int, i
 
 def unfold(name: str, text: str) -> str:
     """The value of the field NAME from its lines: unfolded, encoded words decoded."""
+    text = text.strip()
     if "\n" in text:
         # RFC 5322 section 2.2.3; the white space of a fold becomes one blank.
         text = " ".join([line.strip(" \t\r") for line in text.split("\n")])

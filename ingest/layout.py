@@ -9,7 +9,7 @@ maintainers' review preambles, signatures, lists' footers.
 from __future__ import annotations
 
 import re
-from itertools import chain, pairwise
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -34,11 +34,16 @@ _FORMAT_PATCH = re.compile(r">?From ([0-9a-f]{40}) Mon Sep 17 00:00:00 2001\s*$"
 _GIT_SHOW = re.compile(r"commit ([0-9a-f]{40})(?: \(.*\))?\s*$")
 _IN_BODY = re.compile(r">?(From|Subject|Date)\s*:\s*(.*)", re.I | re.S)
 _START_HEAD = re.compile("[-F>c8%✂T]")
+#: Where none of these stands the message begins at the top.
+_START_WORDS = (
+    "mon sep 17", "author: ", "8<", ">8", "✂", "the following commit has been merged",
+)  # fmt: skip
 _SCISSORS = re.compile(r"[- ]*(?:8<|>8|✂|%<|>%)[-<>8%✂ a-zA-Z]*-[- ]*$")
 _REVIEW = re.compile(
     r"\s*v?(\d+\.\d+(?:\.\d+)?)(?:-rc\d+)?[-. ]*(?:stable|longterm|lts|y)?(?:-stable)? review patch\b",
     re.I,
 )
+_PROSE_TO_NOTE = bytes.maketrans(bytes([PROSE]), bytes([NOTE]))
 _DASHES = re.compile(r"-{6,}\s*$")
 _TIP = re.compile(r"The following commit has been merged into the (\S+) branch of (\S+?):?\s*$")
 #: Red Hat: the backporter's text, below it the upstream commit as git show prints it.
@@ -80,7 +85,7 @@ def read_layout(text: Text, patches: list[FilePatch] | None = None) -> Layout:
     if patches is None:
         mark_quotes(text)
         mark_foreign(text)
-        if "</cut>" in text.body:
+        if "</cut>" in text.words:
             mark_cut_out(text)
         patches, defects = scan_diffs(text)
     layout = Layout(patches=patches, defects=defects)
@@ -99,9 +104,10 @@ def _find_message_start(text: Text, layout: Layout, first_diff: int) -> int:
     lines, kinds = text.lines, text.kinds
     limit = first_diff if first_diff >= 0 else len(lines)
     start = 0
-    if "review patch" in text.body:
+    if "review patch" in text.words:
         start = _find_review(text, layout, limit)
-    for found in _START_HEAD.finditer(text.heads, start, limit):
+    heads = _START_HEAD.finditer(text.heads, start, limit)
+    for found in heads if text.words.any(*_START_WORDS) else ():
         index = found.start()
         if kinds[index] != PROSE:
             continue
@@ -328,7 +334,8 @@ def _find_message_end(text: Text, layout: Layout, start: int, first_diff: int) -
         limit = min(limit, first_diff)
     layout.message_start = start
     end = limit
-    for index in range(start, limit):
+    index = text.heads.find("-", start, limit)
+    while index >= 0:
         line = lines[index]
         if line.startswith("--") and kinds[index] == PROSE:
             if line.rstrip() == "---":
@@ -339,12 +346,11 @@ def _find_message_end(text: Text, layout: Layout, start: int, first_diff: int) -
             if line == "-- ":
                 end = index
                 break
+        index = text.heads.find("-", index + 1, limit)
     layout.message_end = end
     if layout.cut >= 0:
         stop = first_diff if first_diff > layout.cut else limit
-        for index in range(layout.cut + 1, stop):
-            if kinds[index] == PROSE:
-                kinds[index] = NOTE
+        kinds[layout.cut + 1 : stop] = kinds[layout.cut + 1 : stop].translate(_PROSE_TO_NOTE)
 
 
 def _find_later_messages(text: Text, layout: Layout) -> list[tuple[int, int]]:
@@ -363,9 +369,8 @@ def _find_later_messages(text: Text, layout: Layout) -> list[tuple[int, int]]:
         for index in range(start, below.start):
             if text.kinds[index] == PROSE and text.lines[index].rstrip() == "---":
                 text.kinds[index] = CUT
-                text.kinds[index + 1 : below.start] = bytes(
-                    NOTE if kind == PROSE else kind for kind in text.kinds[index + 1 : below.start]
-                )
+                notes = text.kinds[index + 1 : below.start].translate(_PROSE_TO_NOTE)
+                text.kinds[index + 1 : below.start] = notes
                 end = index
                 break
         found.append((start, end))
@@ -402,12 +407,11 @@ def _mark_headers(text: Text, index: int, limit: int) -> int:
 def _collect(text: Text, layout: Layout, later: list[tuple[int, int]]) -> None:
     """The message's and the notes' lines, ready for the facts."""
     indent = " " * layout.indent
-    ranges = [(layout.message_start, layout.message_end), *later]
-    for index in chain.from_iterable(range(start, end) for start, end in ranges):
-        if text.kinds[index] == PROSE:
-            line = text.lines[index]
-            if indent and line.startswith(indent):
-                line = line[layout.indent :]
-            layout.message.append((index, line))
+    message: list[tuple[int, str]] = []
+    for start, end in [(layout.message_start, layout.message_end), *later]:
+        message += text.lines_of_kind(PROSE, start, end)
+    if indent:
+        message = [(index, line.removeprefix(indent)) for index, line in message]
+    layout.message = message
     if NOTE in text.kinds:
-        layout.notes = [(n, text.lines[n]) for n, kind in enumerate(text.kinds) if kind == NOTE]
+        layout.notes = text.lines_of_kind(NOTE, 0, len(text.lines))

@@ -35,6 +35,7 @@ _MASK_IN_DIFF = re.compile(
     r"@\.\.\.|@x{5,}|\w\(a\)\w|<[\w.+-]{1,64} at [\w-]{1,63}\.[\w.-]{1,200}>"
     r"|\w at [0-9a-f]{1,16} \{"
 )
+_QUOTED_RUN = re.compile(b"%c+" % QUOTED)
 _LIST_ID = re.compile(r"<([^<>]+)>")
 _RELEASE_DIFF = re.compile(r"Linux (?:kernel )?v?\d+\.\d+(?:\.\d+)*\s*$")
 
@@ -276,29 +277,36 @@ def _patch_id(text: Text, layout: Layout) -> str | None:
     for first, end, part in text.parts:
         if end <= start:
             continue
+        above = max(start - first, 0)
+        if part.charset == "ascii" and len(part.data) == len(part.text):
+            offset = text.starts[first + above] - text.starts[first]
+            lines.extend(part.data[offset:].split(b"\n")[: end - first - above])
+            continue
         octets = part.data.split(b"\n") if part.data else []
         count = end - first
         if len(octets) < count:  # decoded from something that is not line by line
             octets = [line.encode("utf-8", "replace") for line in text.lines[first:end]]
-        lines.extend(octets[max(start - first, 0) : count])
+        lines.extend(octets[above:count])
     return stable_patch_id(lines)
 
 
 def _quoted_files(text: Text) -> list[str]:
     """Paths of diffs that stand only in quoted text."""
     found: dict[str, None] = {}
-    if QUOTED not in text.kinds or ("+++ " not in text.body and "diff --git " not in text.body):
+    if QUOTED not in text.kinds or not text.words.any("diff --git ", "+++ "):
         return []
-    above = ""
-    for kind, line in zip(text.kinds, text.lines, strict=True):
-        if kind == QUOTED and ("diff --git " in line or "+++ " in line):
-            match = _QUOTED_FILE.match(line)
-            # strace says "+++ exited with 0 +++", too.
-            if match and (match[1] or above.lstrip("> |").startswith("--- ")):
-                path = match[1] or match[2]
-                if path != "/dev/null":
-                    found[path] = None
-        above = line
+    lines = text.lines
+    for run in _QUOTED_RUN.finditer(text.kinds):
+        for index in range(run.start(), run.end()):
+            line = lines[index]
+            if "diff --git " in line or "+++ " in line:
+                match = _QUOTED_FILE.match(line)
+                # strace says "+++ exited with 0 +++", too.
+                above = lines[index - 1].lstrip("> |") if index else ""
+                if match and (match[1] or above.startswith("--- ")):
+                    path = match[1] or match[2]
+                    if path != "/dev/null":
+                        found[path] = None
     return list(found)
 
 

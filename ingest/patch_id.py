@@ -12,6 +12,7 @@ import re
 
 _HUNK = re.compile(rb"@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))?")
 _OID = re.compile(rb"(?:commit |From )?[0-9a-f]{40}")
+_OID_HEADS = frozenset(b"%c" % octet for octet in b"0123456789abcdefF")
 _SPACE = b" \t\n\r"
 
 
@@ -24,7 +25,9 @@ def stable_patch_id(lines: list[bytes]) -> str | None:
     start = next((n for n, line in enumerate(lines) if line.startswith(b"diff ")), None)
     if start is None:
         return None
-    total = bytearray(20)
+    # An empty line's place is taken by what is no mark of a hunk's line.
+    heads = b"".join([line[:1] or b"\n" for line in lines])
+    total = 0
     digest = hashlib.sha1(usedforsecurity=False)
     before = after = -1
     binary = seen = False
@@ -33,9 +36,10 @@ def stable_patch_id(lines: list[bytes]) -> str | None:
     while index < last:
         line = lines[index]
         index += 1
-        if line.startswith(b"\\ ") and len(line) >= 12:
+        first = line[:1]
+        if first == b"\\" and line.startswith(b"\\ ") and len(line) >= 12:
             continue
-        if _OID.match(line):
+        if first in _OID_HEADS and _OID.match(line):
             break
         if before == -1:
             if line.startswith((b"GIT binary patch", b"Binary files")):
@@ -43,7 +47,8 @@ def stable_patch_id(lines: list[bytes]) -> str | None:
                 before = 0
                 digest.update(old_blob)
                 digest.update(new_blob)
-                digest = _flush(total, digest)
+                total += int.from_bytes(digest.digest(), "little")
+                digest = hashlib.sha1(usedforsecurity=False)
                 continue
             if line.startswith(b"index "):
                 old, dots, rest = line[6:].partition(b"..")
@@ -64,7 +69,7 @@ def stable_patch_id(lines: list[bytes]) -> str | None:
                 match = _HUNK.match(line)
                 before = int(match[1] or 1) if match else 1
                 after = int(match[2] or 1) if match else 1
-                end = _plain_hunk_end(lines, index, before, after)
+                end = _plain_hunk_end(heads, index, before, after)
                 if end:
                     text = b"".join(lines[index:end]).translate(None, _SPACE)
                     seen = seen or bool(text)
@@ -73,9 +78,9 @@ def stable_patch_id(lines: list[bytes]) -> str | None:
                 continue
             if not line.startswith(b"diff "):
                 break
-            digest = _flush(total, digest)
+            total += int.from_bytes(digest.digest(), "little")
+            digest = hashlib.sha1(usedforsecurity=False)
             before = after = -1
-        first = line[:1]
         if first == b" ":
             before -= 1
             after -= 1
@@ -88,33 +93,24 @@ def stable_patch_id(lines: list[bytes]) -> str | None:
         digest.update(text)
     if not seen:
         return None
-    _flush(total, digest)
-    return total.hex()
+    # git sums the hunks' digests up in 20 octets, the least first; the last carry is lost.
+    total += int.from_bytes(digest.digest(), "little")
+    return (total % (1 << 160)).to_bytes(20, "little").hex()
 
 
-def _plain_hunk_end(lines: list[bytes], index: int, before: int, after: int) -> int:
-    """The line after a hunk of nothing but marked lines, which can be hashed at once; else 0."""
-    for position in range(index, len(lines)):
-        if before <= 0 and after <= 0:
-            return position if before == after == 0 else 0
-        first = lines[position][:1]
-        if first == b" ":
-            before -= 1
-            after -= 1
-        elif first == b"+":
-            after -= 1
-        elif first == b"-":
-            before -= 1
-        else:
+def _plain_hunk_end(heads: bytes, index: int, before: int, after: int) -> int:
+    """The line after a hunk of nothing but marked lines, which can be hashed at once; else 0.
+
+    HEADS are the first octets of the lines, which are counted, not looked at one by one.
+    """
+    while before > 0 or after > 0:
+        step = max(before, after)
+        end = index + step
+        context, added = heads.count(b" ", index, end), heads.count(b"+", index, end)
+        removed = heads.count(b"-", index, end)
+        if context + added + removed != step:
             return 0
-    return len(lines) if before == after == 0 else 0
-
-
-def _flush(total: bytearray, digest: hashlib._Hash) -> hashlib._Hash:
-    """Add a hunk's digest to the sum: 20 octets, little end first, with carry."""
-    carry = 0
-    for position, octet in enumerate(digest.digest()):
-        carry += total[position] + octet
-        total[position] = carry & 255
-        carry >>= 8
-    return hashlib.sha1(usedforsecurity=False)
+        before -= context + removed
+        after -= context + added
+        index = end
+    return index if before == after == 0 else 0

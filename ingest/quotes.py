@@ -16,6 +16,11 @@ _ORIGINAL = re.compile(
 #: linaro's bisecting robot shows the culprit as git show does, between these.
 _CUT_OPEN, _CUT_CLOSE = "<cut>", "</cut>"
 _SENT = re.compile(r"[> ]*(?:\*?Sent:|\*?Gesendet:|Envoyé\s?:|发送时间[:：])", re.I)
+#: One of these is in each head of an unmarked quotation, in _ORIGINAL's forms or _SENT's.
+_FOREIGN_WORDS = (
+    "original message", "nachricht", "message d'origine", "mensaje original",
+    "messaggio originale", "邮件原件", "原始邮件", "sent:", "gesendet:", "envoy", "发送时间",
+)  # fmt: skip
 
 
 def mark_quotes(text: Text) -> None:
@@ -23,13 +28,14 @@ def mark_quotes(text: Text) -> None:
     kinds, lines, heads = text.kinds, text.lines, text.heads
     for run in _QUOTE_RUN.finditer(heads):
         kinds[run.start() : run.end()] = bytes([QUOTED]) * (run.end() - run.start())
-    if ">From " in text.body:
+    words = text.words
+    if ">from " in words:
         for run in _QUOTE_RUN.finditer(heads):
             for index in range(run.start(), run.end()):
                 # The mbox writer's escape, not the author's quote.
                 if lines[index].startswith(">From "):
                     kinds[index] = PROSE
-    if "\n >" in text.body or "\n  >" in text.body:
+    if words.any("\n >", "\n  >"):
         for index, line in enumerate(lines):
             if line[:1] == " " and line[:3].lstrip(" ")[:1] == ">":
                 kinds[index] = QUOTED
@@ -51,6 +57,8 @@ def _mark_bar_quotes(text: Text) -> None:
 
 def mark_foreign(text: Text) -> None:
     """Everything below an unmarked quotation's head, to the end of its part."""
+    if not text.words.any(*_FOREIGN_WORDS):
+        return
     for start, end, _part in text.parts:
         for found in _FOREIGN_HEAD.finditer(text.heads, start, end):
             index = found.start()

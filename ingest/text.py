@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate, count
-from operator import add
+from operator import add, itemgetter
 
 from patchlore.ingest import message as m
 from patchlore.ingest.mail import Mail, TextPart
+from patchlore.ingest.words import Words
 
 PROSE = ord(m.KIND_PROSE)
 HEADER = ord(m.KIND_HEADER)
@@ -29,6 +31,8 @@ PREAMBLE = ord(m.KIND_PREAMBLE)
 DIFF_KINDS = frozenset([DIFF, HUNK, ADDED, REMOVED, CONTEXT, BINARY])
 #: Kinds in which the author speaks.
 OWN_KINDS = frozenset([PROSE, HEADER, NOTE, PREAMBLE])
+#: Lines of one kind below each other, in ``kinds``.
+_RUNS = {kind: re.compile(b"%c+" % kind) for kind in (PROSE, NOTE)}
 
 
 class Text:
@@ -38,7 +42,7 @@ class Text:
     it was cut into again and ``line_number`` is 1 for each of them.
     """
 
-    __slots__ = ("body", "flat", "heads", "kinds", "lines", "parts", "starts")
+    __slots__ = ("body", "flat", "heads", "kinds", "lines", "longest", "parts", "starts", "words")
 
     def __init__(self, body: str, lines: list[str], starts: list[int], flat: bool = False) -> None:
         self.body = body
@@ -46,9 +50,13 @@ class Text:
         self.starts = starts
         self.flat = flat
         self.kinds = bytearray([PROSE]) * len(lines)
+        #: Characters of the longest line.
+        self.longest = max(map(len, lines), default=0)
+        #: Where the words stand that layout and facts look for.
+        self.words = Words(body)
         #: The first character of each line (a blank for an empty one): most
         #: questions about lines are settled by one scan over these.
-        self.heads = heads_of(lines)
+        self.heads = heads_of(lines) if flat else _heads_at(body, starts, len(lines))
         #: First line, line after the last one, and the part, for each text part.
         self.parts: list[tuple[int, int, TextPart]] = []
 
@@ -65,6 +73,14 @@ class Text:
         offset = self.starts[index]
         stop = len(self.lines[index]) if end is None else end
         return offset + start, offset + stop
+
+    def lines_of_kind(self, kind: int, start: int, end: int) -> list[tuple[int, str]]:
+        """The lines of KIND from START on before END, each with its index."""
+        found: list[tuple[int, str]] = []
+        for run in _RUNS[kind].finditer(self.kinds, start, max(end, start)):
+            first, last = run.span()
+            found += zip(range(first, last), self.lines[first:last], strict=True)
+        return found
 
     def part_end(self, index: int) -> int:
         """The line after the last one of the part that holds line INDEX."""
@@ -83,6 +99,14 @@ class Text:
 def heads_of(lines: list[str]) -> str:
     """The first character of each line, a blank for an empty one."""
     return "".join([line[:1] or " " for line in lines])
+
+
+def _heads_at(body: str, starts: list[int], count: int) -> str:
+    """The same for COUNT lines that begin at STARTS: an empty line's character is its end."""
+    if count < 2:
+        return body[:1].replace("\n", " ") if count else ""
+    heads: tuple[str, ...] = itemgetter(*starts[:count])(body)
+    return "".join(heads).replace("\n", " ")
 
 
 def text_of(mail: Mail) -> Text:

@@ -205,8 +205,8 @@ def find(context: Context) -> None:
         finder.read(subject, "subject", -1)
     kinds = context.text.kinds
     lines = dict(context.lines_with(*_SIGNS))
-    if _PR.search(context.text.body):
-        lines.update(line for line in context.lines_with("pr") if _PR.search(line[1]))
+    if "PR" in context.text.body:
+        lines.update(context.lines_matching(_PR))
     for index, line in sorted(lines.items()):
         kind = kinds[index]
         if kind != SIGNATURE:

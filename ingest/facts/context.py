@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from functools import cached_property
 
 from patchlore.ingest.errors import Defect
@@ -19,12 +18,12 @@ from patchlore.ingest.message import (
 )
 from patchlore.ingest.subject import Subject
 from patchlore.ingest.text import Text
+from patchlore.ingest.words import MAX_LINES
 
 #: Longer lines are base64 or generated code; no fact is looked for in them.
 MAX_LINE = 2000
-#: Nor in more lines than a fact's words can stand in: a mail that says "gcc" in
-#: 300,000 lines is made to keep a reader busy.
-MAX_MENTIONS = 20_000
+#: Nor in more lines than these for one word.
+MAX_MENTIONS = MAX_LINES
 
 Line = tuple[int, str]
 
@@ -42,10 +41,18 @@ class Context:
         self.layout = layout
         self.subject = subject
         self.message = message
-        #: The body in lower case: a cheap test before a fact's patterns are tried.
-        self.lower = _lower(text.body)
+        #: Which words stand where: a cheap test before a fact's patterns are tried.
+        self.words = text.words
         #: Lines that another fact has claimed (a revert's "commit X upstream.").
         self.claimed: set[int] = set()
+
+    @cached_property
+    def lower(self) -> str:
+        """The body with its ASCII letters in lower case, every character in its place."""
+        body = self.text.body
+        if body.isascii():
+            return body.lower()
+        return body.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
     @cached_property
     def own_lines(self) -> list[Line]:
@@ -55,11 +62,9 @@ class Context:
         lines: list[Line] = []
         for run in _OWN_RUN.finditer(text.kinds):
             start, end = run.span()
-            lines.extend(
-                (index, line)
-                for index, line in enumerate(text.lines[start:end], start)
-                if len(line) <= MAX_LINE
-            )
+            lines.extend(zip(range(start, end), text.lines[start:end], strict=True))
+        if text.longest > MAX_LINE:
+            lines = [line for line in lines if len(line[1]) <= MAX_LINE]
         if indent:
             return [(index, line.removeprefix(indent)) for index, line in lines]
         return lines
@@ -72,6 +77,8 @@ class Context:
         patch under review.
         """
         if self.message.is_patch:
+            if self.text.longest <= MAX_LINE:
+                return self.layout.message
             return [line for line in self.layout.message if len(line[1]) <= MAX_LINE]
         if self.message.is_reply or self.subject.notice == "failed":
             return []  # a failure notice encloses what its tree did not get
@@ -80,10 +87,12 @@ class Context:
     def lines_with(self, *words: str) -> list[Line]:
         """The lines that hold one of WORDS (in lower case, whatever case the line has), in order.
 
-        Most mails hold none; str.find settles that ten times as fast as a
-        pattern with re.IGNORECASE. Lines longer than MAX_LINE are left out.
+        The words are some of ``words.WORDS``, which were looked for at once.
+        Lines longer than MAX_LINE are left out.
         """
-        text = self.text
+        text, found = self.text, self.words
+        if not found.any(*words):
+            return []
         if text.flat:
             return [
                 (index, line)
@@ -91,18 +100,40 @@ class Context:
                 if any(word in line.lower() for word in words)
             ]
         indices: set[int] = set()
-        lower, starts, last = self.lower, text.starts, len(text.lines)
         for word in words:
-            at = lower.find(word)
-            while at >= 0:
-                index = bisect_right(starts, at, 0, last) - 1
+            rows = found.lines(word)
+            if len(indices) + len(rows) < MAX_MENTIONS:
+                indices.update(rows)
+                continue
+            for index in rows:
                 indices.add(index)
                 if len(indices) >= MAX_MENTIONS:
                     self._tell_of_mentions(index, word)
                     break
-                at = lower.find(word, starts[index + 1])
         lines = text.lines
         return [(n, lines[n]) for n in sorted(indices) if len(lines[n]) <= MAX_LINE]
+
+    def lines_matching(self, pattern: re.Pattern[str]) -> list[Line]:
+        """The lines in which PATTERN, which ends with its line, is found, as for ``lines_with``."""
+        text = self.text
+        if text.flat:
+            return [line for line in enumerate(text.lines) if pattern.search(line[1])]
+        body, lines = text.body, text.lines
+        found: list[Line] = []
+        index = position = seen = 0
+        match = pattern.search(body)
+        while match is not None:
+            index += body.count("\n", position, match.start())
+            position = match.start()
+            if len(lines[index]) <= MAX_LINE:
+                found.append((index, lines[index]))
+            seen += 1
+            if seen == MAX_MENTIONS:
+                self._tell_of_mentions(index, pattern.pattern)
+                break
+            end = body.find("\n", position)
+            match = pattern.search(body, end) if end >= 0 else None
+        return found
 
     def _tell_of_mentions(self, index: int, word: str) -> None:
         """Lines below this one are left out for WORD and the like; said once a mail."""
@@ -158,11 +189,3 @@ def is_robot(message: Message) -> bool:
         return False
     name = (sender.name or sender.email or "").lower()
     return "test robot" in name or "syzbot" in name or name == "lkp@intel.com"
-
-
-def _lower(body: str) -> str:
-    """BODY in lower case with every character in its place ("İ" would become two)."""
-    lower = body.lower()
-    if len(lower) == len(body):
-        return lower
-    return "".join(low if len(low := char.lower()) == 1 else char for char in body)

@@ -63,7 +63,7 @@ def _is_announcement(context: Context, rejected: bool) -> bool:
     """An answer to one quotes its sentences or none, and is none itself."""
     if context.message.is_reply:
         return False
-    return rejected or "affected and fixed versions" in context.lower
+    return rejected or "affected and fixed versions" in context.words
 
 
 def _read_sentence(context: Context, record: CveRecord, index: int, line: str) -> None:

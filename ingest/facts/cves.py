@@ -13,7 +13,7 @@ def find(context: Context) -> None:
     """Fill ``cves``, each once, in order of appearance."""
     message = context.message
     subject = message.subject or ""
-    if "cve" not in context.lower and "CVE" not in subject:
+    if "cve" not in context.words and "CVE" not in subject:
         return
     found: dict[str, None] = {}
     for index, line in [(-1, subject), *context.own_lines]:

@@ -35,7 +35,7 @@ _VERSION = re.compile(r"#|\[|v?\d+\.\d+|\.$|;|//|https?:|-- ", re.I)
 
 def find(context: Context) -> None:
     """Fill ``fixes``, ``fixes_after_cut``, ``suggested_fixes`` and ``stable_dep_of``."""
-    if "fixes" not in context.lower and "stable-dep-of" not in context.lower:
+    if not context.words.any("fixes", "stable-dep-of"):
         return
     message = context.message
     for kind, index, ref in _references(context, context.message_lines):

@@ -63,7 +63,7 @@ def message_id_of(url: str) -> str | None:
 
 def find(context: Context) -> None:
     """Fill ``links``, ``closes``, ``fixes_urls``, ``urls`` and the ids that they carry."""
-    if "://" not in context.lower and "closes" not in context.lower:
+    if not context.words.any("://", "closes"):
         return
     message = context.message
     tagged: set[str] = set()

@@ -65,7 +65,7 @@ def find(context: Context) -> None:
 
 def _find_dropped(context: Context, tree: str) -> None:
     """A short reply that says "now dropped"; "please drop" is only a request."""
-    if "drop" not in context.lower or not re.match(r"\d+\.\d+", tree):
+    if "drop" not in context.words or not re.match(r"\d+\.\d+", tree):
         return
     for index, line in context.own_lines:
         if _DROPPED.search(line) and not _REQUEST.search(line):

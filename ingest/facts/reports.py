@@ -28,8 +28,7 @@ def find(context: Context) -> None:
     """Fill ``regression`` from a robot's report, the author's or a quoted one."""
     message = context.message
     subject = _SUBJECT.search(message.subject or "")
-    lower = context.lower
-    if subject is None and "regression of" not in lower and "first bad commit" not in lower:
+    if subject is None and not context.words.any("regression of", "first bad commit"):
         return
     found = Regression()
     if subject:

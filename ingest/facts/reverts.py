@@ -32,7 +32,7 @@ def find(context: Context) -> None:
     message = context.message
     title = message.commit_subject or message.clean_subject or ""
     reverted_title = _read_title(context, title)
-    if "revert" not in context.lower or not message.is_patch:
+    if not message.is_patch or "revert" not in context.words:
         return
     lines = context.message_lines
     text = "\n".join(line for _, line in lines)[:_MAX_TEXT]

@@ -91,9 +91,9 @@ def _name(context: Context) -> str:
 
 def _passed_on(context: Context) -> bool:
     """Does a person pass a robot's report on? Its request for a tag is not quoted then."""
-    at = context.lower.find("kindly add following tag")
-    if at < 0:
+    if "kindly add following tag" not in context.words:
         return False
+    at = context.lower.find("kindly add following tag")
     start = context.lower.rfind("\n", 0, at) + 1
     return context.lower[start] not in ">|"
 

@@ -46,7 +46,7 @@ _AFTER = re.compile(r"(?:only )?after[ \t]+(.+)", re.I)
 
 def find(context: Context) -> None:
     """Fill ``cc_stable`` and ``no_autosel`` from the commit message's tags."""
-    if "stable" not in context.lower:
+    if "stable" not in context.words:
         return
     for index, line in context.message_lines:
         if line[:3].strip().lower()[:1] != "c" or "table" not in line:

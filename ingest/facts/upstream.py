@@ -265,11 +265,8 @@ _MARKER_WORDS = frozenset(
 
 def find(context: Context) -> None:
     """Fill ``upstream_commits``, ``upstream_refs``, ``primary_upstream``, ``not_upstream``, ``unmatched``."""
-    lower = context.lower
-    if not any(
-        word in lower
-        for word in ("upstream", "commit", "cherry", "backport", "mainline", " ]", "please")
-    ):
+    words = context.words
+    if not words.any("upstream", "commit", "cherry", "backport", "mainline", " ]", "please"):
         return
     refs: list[tuple[UpstreamRef, int]] = []
     lines = context.message_lines
@@ -323,7 +320,7 @@ def find(context: Context) -> None:
         refs += asked
         context.claimed.update(index for _, index in asked)
     _store(context, refs)
-    if "upstream" in lower:
+    if "upstream" in words:
         _report_others(context)
 
 
