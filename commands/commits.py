@@ -12,6 +12,7 @@ from patchlore.kb.versions import short_name
 
 if TYPE_CHECKING:
     from patchlore.ingest.commit_message import Commit
+    from patchlore.kb.dossiers.contents import Content
     from patchlore.kb.dossiers.git_commits import BugInTree, GitFacts
     from patchlore.kb.edges_reading import Became, Origin
     from patchlore.kb.git_reading import GitNaming, InTree
@@ -52,6 +53,49 @@ def head_lines(facts: GitFacts, style: Style) -> Iterator[str]:
         title = f'  ("{printable(said.subject)}")' if said.subject else ""
         yield f"  {_SAYS.get(said.relation, said.relation)} {style.name(said.sha)}{title}"
         yield proof_line(style, commit.sha, said.line, said.text, "certain")
+    if facts.same_as is not None:
+        same = facts.same_as
+        title = printable(same.subject)
+        yield f'  carries the change of {style.name(same.sha)}  ("{title}")'
+        yield proof_line(style, commit.sha, None, same.words, same.confidence)
+
+
+def content_lines(contents: Sequence[Content], style: Style) -> Iterator[str]:
+    """Yield what each tree's backport is to the upstream patch, and the diffs if there are any."""
+    from patchlore.kb.identity import WORDS
+
+    if not contents:
+        return
+    against = contents[0].against
+    yield ""
+    if against is None:
+        yield style.head("content (the upstream patch is not in the archive)")
+    else:
+        yield style.head("content against the upstream patch")
+        yield style.proof(f"  {_where(against, contents[0].against_commit)}")
+    for items in _alike_contents(contents):
+        first = items[0]
+        names = ", ".join(short_name(item.tree) for item in items)
+        alike = f", likeness {first.likeness:.2f}" if first.likeness not in (None, 1) else ""
+        yield f"  {printable(names)}: {WORDS[first.kind]}{alike}: {printable(first.reason)}"
+        yield style.proof(f"    {_where(first.key, first.commit)}")
+        for note in first.notes:
+            text = " ".join(printable(note.text).split())
+            yield proof_line(style, first.key, note.line, text, "certain")
+        for line in first.diff:
+            yield f"    {printable_lines(line)}"
+
+
+def _where(key: str, commit: str | None) -> str:
+    return f"<{printable(key)}>" if commit is None else f"commit {commit}"
+
+
+def _alike_contents(contents: Sequence[Content]) -> list[list[Content]]:
+    """Bring together the trees that have one backport."""
+    groups: dict[str, list[Content]] = {}
+    for item in contents:
+        groups.setdefault(item.key, []).append(item)
+    return list(groups.values())
 
 
 def tree_lines(facts: GitFacts, style: Style) -> Iterator[str]:

@@ -92,6 +92,11 @@ def add_parsers(subparsers: Subparsers) -> None:
         "sha", metavar="SHA", help="7 or more digits, or a commit of GCC (r12-7719)"
     )
     parser.add_argument("--tree", metavar="TREE", help="only that tree, every event in it")
+    parser.add_argument(
+        "--diff",
+        action="store_true",
+        help="the diff of the diffs: each tree's backport against the upstream patch",
+    )
     add_json(parser)
     parser.set_defaults(run=run_commit)
 
@@ -168,7 +173,7 @@ def run_commit(args: argparse.Namespace) -> int:
             if named.kind == "gcc-commit":
                 return show_gcc_commit(archive, named.value, as_json=args.json)
         try:
-            dossier = commit_dossier(archive, args.sha, args.tree)
+            dossier = commit_dossier(archive, args.sha, args.tree, diff=args.diff)
         except AmbiguousCommitError as error:
             if args.json:
                 print_json({"ambiguous": error.sha, "candidates": error.candidates})
@@ -275,7 +280,13 @@ def commit_object(dossier: CommitDossier) -> dict[str, Any]:
 
 def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[str]:
     """Yield the dossier of a commit as text; with ``tree`` only the timeline in it."""
-    from patchlore.commands.commits import head_lines, naming_lines, origin_lines, tree_lines
+    from patchlore.commands.commits import (
+        content_lines,
+        head_lines,
+        naming_lines,
+        origin_lines,
+        tree_lines,
+    )
     from patchlore.commands.lines import brief_lines, event_lines, proof_line
     from patchlore.kb.text import printable
     from patchlore.kb.versions import short_name
@@ -301,6 +312,7 @@ def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[st
             lines = event_lines(event, style)
             yield from lines[:1] if (event.key, event.line) in told else lines
             told.add((event.key, event.line))
+    yield from content_lines(dossier.contents, style)
     if tree is not None:
         return
     mails = {event.key for state in dossier.trees for event in state.events}

@@ -232,6 +232,10 @@ class CommitDiffs:
         return found
 
     def _from_repository(self, commit: int, sha: str) -> Changes:
+        return changes_of_diff(self.lines(commit, sha))
+
+    def lines(self, commit: int, sha: str) -> list[str]:
+        """Return the diff of a commit as git prints it, [] where no repository has it any more."""
         rows = self._archive.execute(
             "SELECT DISTINCT git_tree.path FROM git_commit JOIN git_place_ref"
             " ON git_place_ref.place = git_commit.place JOIN git_ref ON git_ref.id = ref"
@@ -248,7 +252,7 @@ class CommitDiffs:
             if repository is None:
                 continue
             try:
-                return changes_of_diff(repository.diff(sha))
+                return list(repository.diff(sha))
             except GitError:
                 continue
-        return Changes(Counter(), frozenset())
+        return []

@@ -65,7 +65,7 @@ def compare(archive: Archive, old: Sending, new: Sending) -> list[PatchChange]:
             changes.append(PatchChange(sign=">", old=None, new=text.posting))
             continue
         other = before[pairs[number]]
-        diff = list(_diff(other.lines, text.lines))
+        diff = list(diff_of_patches(other.lines, text.lines))
         changes.append(
             PatchChange(sign="!" if diff else "=", old=other.posting, new=text.posting, diff=diff)
         )
@@ -148,7 +148,8 @@ def _likeness(one: list[str], other: list[str]) -> float:
     return matcher.ratio()
 
 
-def _diff(old: list[str], new: list[str]) -> Iterator[str]:
+def diff_of_patches(old: list[str], new: list[str]) -> Iterator[str]:
+    """Yield the lines of a unified diff between two patches (patch_lines), without file names."""
     if old == new:
         return
     if len(old) + len(new) > _MOST_LINES:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from patchlore.ingest.message import CONFIDENCES, Confidence
 from patchlore.kb.backports import decide
+from patchlore.kb.dossiers.contents import Content, compare_contents
 from patchlore.kb.dossiers.git_commits import GitFacts, git_facts
 from patchlore.kb.errors import DossierError, NotFoundError
 from patchlore.kb.events import Event
@@ -86,6 +87,8 @@ class CommitDossier(Struct, kw_only=True):
     namings: list[Naming]
     bugs: list[str]
     cves: list[str]
+    #: What each tree's backport is to the upstream patch.
+    contents: list[Content]
     #: What git trees and edges add.
     git: GitFacts
 
@@ -131,9 +134,12 @@ def candidates(archive: Archive, sha: str, written: list[str]) -> list[Candidate
     return found
 
 
-def commit_dossier(archive: Archive, sha: str, tree: str | None = None) -> CommitDossier:
+def commit_dossier(
+    archive: Archive, sha: str, tree: str | None = None, *, diff: bool = False
+) -> CommitDossier:
     """Return the dossier of the commit that begins with ``sha``, in one tree or in all.
 
+    With ``diff`` the contents of backports have the diff between both patches.
     Raises DossierError when it is none, NotFoundError when no mail names it, and
     AmbiguousCommitError when several commits begin so.
     """
@@ -152,16 +158,27 @@ def commit_dossier(archive: Archive, sha: str, tree: str | None = None) -> Commi
     postings = _postings(archive, subject, {naming.message.id for naming in namings})
     patches = [item.message.id for item in namings if item.relation == "upstream"]
     patches += [posting.id for posting in postings]
+    trees = _trees(events_of_commit(archive, written, tree, title=subject))
+    contents = compare_contents(
+        archive,
+        written,
+        [(state.tree, state.events) for state in trees],
+        origins=git.origins,
+        postings=postings,
+        own=[item.message.id for item in namings if item.relation == "own" and not item.quoted],
+        diff=diff,
+    )
     return CommitDossier(
         sha=whole,
         spellings=written,
         subject=subject,
-        trees=_trees(events_of_commit(archive, written, tree, title=subject)),
+        trees=trees,
         postings=postings,
         fixes=_fixes(archive, patches),
         namings=namings,
         bugs=_bugs(archive, patches),
         cves=_names(archive, "SELECT DISTINCT name FROM cve WHERE message = ?", patches),
+        contents=contents,
         git=git,
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from patchlore.ingest.message import CONFIDENCES, Confidence
+from patchlore.kb.edges_commits import SameChange, same_changes
 from patchlore.kb.edges_reading import Origin, origins
 from patchlore.kb.git_reading import (
     GitCommit,
@@ -36,7 +37,8 @@ class GitFacts(Struct, kw_only=True):
 
     ``commit``: itself, as a tree or a notice has it; ``trees``: where it or a
     backport of it is; ``origins``: the mails that became it; ``names`` and
-    ``named_by``: commits that its message names, and whose messages name it.
+    ``named_by``: commits that its message names, and whose messages name it;
+    ``same_as``: the upstream commit whose change it carries without a marker.
     """
 
     commit: GitCommit | None
@@ -44,6 +46,7 @@ class GitFacts(Struct, kw_only=True):
     origins: list[Origin]
     names: list[Said]
     named_by: list[GitNaming]
+    same_as: SameChange | None
 
     @property
     def is_empty(self) -> bool:
@@ -77,7 +80,17 @@ def git_facts(archive: Archive, spellings: Sequence[str]) -> GitFacts:
         origins=origins(archive, spellings),
         names=[] if commit is None else _names(archive, commit.id),
         named_by=git_namings(archive, spellings),
+        same_as=None if commit is None else _same_as(archive, commit.id),
     )
+
+
+def _same_as(archive: Archive, commit: int) -> SameChange | None:
+    """The upstream commit whose change one of a stable tree carries, unless its message says it."""
+    marked = archive.value(
+        "SELECT 1 FROM git_commit_ref WHERE git_commit = ? AND relation = 'upstream' LIMIT 1",
+        (commit,),
+    )
+    return None if marked else same_changes(archive, [commit], diffs=True).get(commit)
 
 
 def bug_in_trees(archive: Archive, bug: Bug) -> list[BugInTree]:
