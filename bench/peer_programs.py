@@ -48,7 +48,7 @@ class Patchlore:
 
     def fill(self, home: Path, material: Material) -> Usage:
         """Ingest the epoch; the engine that is not the default one is named to `index`."""
-        mine = [sys.executable, "-m", "patchlore", "--archive", home / "archive"]
+        mine = self._command(home)
         if self._engine == "whoosh":
             return run([*mine, "ingest", material.epoch])[0]
         usage = run([*mine, "ingest", "--no-index", material.epoch])[0]
@@ -58,14 +58,16 @@ class Patchlore:
 
     def count(self, home: Path, material: Material) -> int:
         """The messages of the archive less those that the index does not see."""
-        mine = [sys.executable, "-m", "patchlore", "--archive", home / "archive"]
-        numbers = json.loads(run([*mine, "stats", "--json"])[1])
+        numbers = json.loads(run([*self._command(home), "stats", "--json"])[1])
         unseen = 0 if self._engine is None else int(numbers["not_indexed"])
         return int(numbers["messages"]) - unseen
 
     def size(self, home: Path) -> int:
         """Raw mail, facts and both indexes."""
         return size_of(home / "archive")
+
+    def _command(self, home: Path) -> list[str | Path]:
+        return [sys.executable, "-m", "patchlore", "--archive", home / "archive"]
 
 
 class Notmuch:
