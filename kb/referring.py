@@ -228,6 +228,8 @@ def commit_rows(message: Message, evidence: FoundAt) -> Iterable[Row]:
             ("regression",),
             quoted=message.regression.quoted,
         )
+    for relation, sha, kind, fact in _robots(message):
+        yield from row(relation, sha, (fact,), kind=kind)
     for applied in message.applied:
         yield from row(
             "applied", applied.sha, ("applied",), subject=applied.title, tree=applied.tree
@@ -241,6 +243,40 @@ def commit_rows(message: Message, evidence: FoundAt) -> Iterable[Row]:
             kind=mention.relation,
             quoted=mention.quoted,
         )
+
+
+#: Reports of robots that name the commit which brought what they report.
+_GUILTY = frozenset({"build", "boot", "performance", "bisection"})
+_HEX = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
+
+
+def _robots(message: Message) -> Iterable[tuple[str, str, str, str]]:
+    """Yield relation, commit, kind and fact of what robots say and are told of commits.
+
+    ``#regzbot introduced: 5e0ac1d2b3f4`` is a report of a regression as a robot's
+    is; of a range (``v6.1..v6.2``) nobody knows the commit.
+    """
+    robot = message.robot
+    if robot is not None and robot.commit and robot.kind in _GUILTY:
+        yield "first-bad", robot.commit, robot.kind, "robot"
+    elif robot is not None and robot.commit and robot.kind == "fix-suspected":
+        yield "mention", robot.commit, "fixed-by", "robot"
+    for command in message.commands:
+        named = [sha for sha in command.commits if _HEX.fullmatch(sha)]
+        if len(named) != 1 or len(command.commits) != 1:
+            continue
+        if command.command == "introduced":
+            yield "first-bad", named[0], command.bot, "commands"
+        elif command.command in ("fix", "fixed-by", "fixed", "resolve", "fix-incoming"):
+            yield "mention", named[0], "fixed-by", "commands"
+
+
+def is_report(message: Message) -> bool:
+    """Whether a mail is a robot's report of something broken, or quotes one of a regression."""
+    robot = message.robot
+    return message.regression is not None or (
+        robot is not None and (robot.kind in _GUILTY or robot.kind == "crash")
+    )
 
 
 def bug_rows(message: Message, evidence: FoundAt) -> Iterable[Row]:

@@ -85,7 +85,7 @@ CREATE TABLE message (
     is_cover       INTEGER NOT NULL DEFAULT 0,
     is_pull        INTEGER NOT NULL DEFAULT 0,
     is_reapply     INTEGER NOT NULL DEFAULT 0,
-    is_report      INTEGER NOT NULL DEFAULT 0, -- a robot's regression report, its own or quoted
+    is_report      INTEGER NOT NULL DEFAULT 0, -- a robot's report, or one of a regression quoted
     malformed      INTEGER NOT NULL DEFAULT 0,
     applicable     INTEGER NOT NULL DEFAULT 0,
     flattened      INTEGER NOT NULL DEFAULT 0,
@@ -234,7 +234,8 @@ CREATE INDEX message_list_message ON message_list (message);
 --   own               the "From <sha>" of a format-patch
 --   original          the sha in a notice of the stable maintainers
 --   base              base-commit
---   first-bad         a robot's report
+--   first-bad         a report of a regression: a robot's, or #regzbot introduced; `kind`
+--                     is then build, boot, performance, bisection, regzbot
 --   applied           a notice that a patch was taken
 --   mention           prose; `kind` is introduced-by, fixed-by or mention
 CREATE TABLE commit_ref (

@@ -19,7 +19,7 @@ from patchlore.kb.nested import (
     tag_range,
     tag_trees,
 )
-from patchlore.kb.referring import MAX_TEXT, FoundAt, Row, bug_rows, commit_rows
+from patchlore.kb.referring import MAX_TEXT, FoundAt, Row, bug_rows, commit_rows, is_report
 from patchlore.kb.versions import intervals, rank, tree_name
 
 
@@ -86,7 +86,6 @@ def shape(message: Message) -> Shaped:
     evidence = FoundAt(message)
     title, text = title_hash(message.clean_subject), body_hash(message)
     tags, notice = message.subject_tags, message.notification
-    regression = message.regression
     references = [id_ for id_ in message.references if id_]
     if message.in_reply_to and message.in_reply_to not in references:
         references.append(message.in_reply_to)
@@ -109,7 +108,7 @@ def shape(message: Message) -> Shaped:
             message.is_cover_letter,
             message.is_pull_request,
             message.is_reapply,
-            regression is not None,
+            is_report(message),
             message.malformed,
             message.applicable,
             message.flattened,
