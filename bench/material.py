@@ -83,6 +83,11 @@ def mails_of(epoch: Path) -> Iterator[bytes]:
                 process.stdout.read(1)
 
 
+def commits_of(epoch: Path) -> int:
+    """Return how many commits an epoch has, which is how many mails but for deletions."""
+    return int(_git(epoch, "rev-list", "--count", "HEAD"))
+
+
 def make_epoch(mails: Iterable[bytes], inbox: Path) -> Path:
     """Write MAILS as the first epoch of a public-inbox (v2) in INBOX; return the repository."""
     epoch = inbox / "git" / "0.git"

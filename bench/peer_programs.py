@@ -47,18 +47,22 @@ class Patchlore:
         return None
 
     def fill(self, home: Path, material: Material) -> Usage:
-        """Ingest the epoch; the engine that is not the default one is named to `index`."""
-        mine = self._command(home)
+        """Ingest the epoch."""
+        return self.fill_from(home, material.epoch)
+
+    def fill_from(self, home: Path, source: Path) -> Usage:
+        """Ingest SOURCE; an engine that is not the default one is named to `index`."""
+        mine = self.command(home)
         if self._engine == "whoosh":
-            return run([*mine, "ingest", material.epoch])[0]
-        usage = run([*mine, "ingest", "--no-index", material.epoch])[0]
+            return run([*mine, "ingest", source])[0]
+        usage = run([*mine, "ingest", "--no-index", source])[0]
         if self._engine is not None:
             usage += run([*mine, "index", "--engine", self._engine])[0]
         return usage
 
     def count(self, home: Path, material: Material) -> int:
         """The messages of the archive less those that the index does not see."""
-        numbers = json.loads(run([*self._command(home), "stats", "--json"])[1])
+        numbers = json.loads(run([*self.command(home), "stats", "--json"])[1])
         unseen = 0 if self._engine is None else int(numbers["not_indexed"])
         return int(numbers["messages"]) - unseen
 
@@ -66,7 +70,8 @@ class Patchlore:
         """Raw mail, facts and both indexes."""
         return size_of(home / "archive")
 
-    def _command(self, home: Path) -> list[str | Path]:
+    def command(self, home: Path) -> list[str | Path]:
+        """How the program is called with the archive in HOME."""
         return [sys.executable, "-m", "patchlore", "--archive", home / "archive"]
 
 
