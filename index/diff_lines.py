@@ -10,19 +10,18 @@ postings, and lines of several mails compress better together.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import time
 from array import array
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from itertools import accumulate
 
 import zstandard
 from msgspec import Struct, msgpack
 
-from patchlore.index.automaton import Automaton, OutOfTime
 from patchlore.index.document import CODE_KINDS, Searched, code_line
 from patchlore.index.functions import function_name
+from patchlore.index.line_matcher import LineMatcher
 from patchlore.index.regexes import Regex, selectivity
 from patchlore.ingest.message import (
     KIND_ADDED,
@@ -40,6 +39,12 @@ MOST_BYTES = 4 * 1024 * 1024
 
 #: Trigrams that are asked for: more of them hardly find fewer blocks.
 _MOST_TRIGRAMS = 24
+
+#: Bytes that are matched between two looks at the clock.
+_PIECE = 64 * 1024
+
+#: Headers of hunks that are remembered while an expression is looked for.
+_MOST_HEADERS = 20_000
 
 #: Which lines each prefix of a query means.
 KINDS: dict[str | None, str] = {
@@ -200,67 +205,52 @@ class DiffLines:
             position = ends[index]
 
 
+class OutOfTime(Exception):
+    """The time for a search is over."""
+
+
 class _Scan:
     """Finds lines that match in the bytes of a block."""
 
     def __init__(self, prefix: str | None, regex: Regex, deadline: float) -> None:
         self._kinds = KINDS[prefix].encode()
-        self._names_only = prefix == "fn"
-        self._automaton = Automaton(regex, deadline)
+        self._matcher = LineMatcher(regex, in_names=prefix == "fn")
         self._deadline = deadline
-        self._ignore_case = regex.ignore_case
-        needles = max(regex.required, key=selectivity, default=frozenset[str]())
-        found = sorted(needle.encode("utf-8", "replace") for needle in needles)
-        self._needle = found[0] if len(found) == 1 else b""
-        # An alternation of literals: it has nothing to go back for.
-        self._needles = re.compile(b"|".join(map(re.escape, found))) if len(found) > 1 else None
-        self._last: tuple[bytes, bytes] = (b"", b"")
-        self._known: dict[bytes, bool] = {}
+        # Of one function there are many hunks: what is known of a header.
+        self._headers: dict[bytes, bool] | None = {} if prefix == "fn" else None
 
     def next(self, data: bytes, position: int) -> int:
         """The offset of the first line from POSITION on that matches, or -1."""
-        lower = self._lower(data)
-        for start, end in self._lines(lower, position):
-            if data[start] in self._kinds and self._matches(data[start + 1 : end]):
-                return start
-        return -1
-
-    def _lower(self, data: bytes) -> bytes:
-        if not self._ignore_case:
-            return data
-        if self._last[0] is not data:
-            self._last = (data, data.lower())
-        return self._last[1]
-
-    def _lines(self, data: bytes, position: int) -> Iterator[tuple[int, int]]:
-        """Start and end of the lines that come into question."""
         size = len(data)
         while position < size:
-            if self._needle:
-                position = data.find(self._needle, position)
-            elif self._needles is not None:
-                match = self._needles.search(data, position)
-                position = match.start() if match else -1
-            if position < 0:
-                return
-            start = data.rfind(b"\n", 0, position) + 1
-            end = data.find(b"\n", position)
-            end = size if end < 0 else end
-            yield start, end
-            position = end + 1
-
-    def _matches(self, line: bytes) -> bool:
-        known = self._known.get(line)
-        if known is None:
             if time.monotonic() > self._deadline:
                 raise OutOfTime
-            text: str | None = line.decode()
-            if self._names_only:
-                text = function_name(text or "")
-            known = text is not None and self._automaton.found(text)
-            if len(self._known) > 20_000:
-                self._known.clear()
-            self._known[line] = known
+            # Little by little, for time to be looked at; a line that is longer
+            # than such a piece is looked at by itself.
+            end = min(size, position + _PIECE)
+            end = size if end == size else data.rfind(b"\n", position, end) + 1
+            place = position if not end else self._matcher.candidate(data, position, end)
+            if place < 0 or place == size:
+                position = end
+                continue
+            start = data.rfind(b"\n", 0, place) + 1
+            line_end = data.find(b"\n", place)
+            line_end = size if line_end < 0 else line_end
+            if data[start] in self._kinds and self._matches(data[start + 1 : line_end]):
+                return start
+            position = line_end + 1
+        return -1
+
+    def _matches(self, line: bytes) -> bool:
+        if self._headers is None:
+            return self._matcher.found(line)
+        known = self._headers.get(line)
+        if known is None:
+            name = function_name(line.decode("utf-8", "replace"))
+            known = name is not None and self._matcher.found(name.encode())
+            if len(self._headers) > _MOST_HEADERS:
+                self._headers.clear()
+            self._headers[line] = known
         return known
 
 

@@ -2,14 +2,14 @@
 
 The dialect is what ``grep -E`` and Python's ``re`` have in common (regex.lark).
 It has no back-references and no looking around, so that every expression can be
-matched in time linear in the text (``patchlore.index.automaton``).
+matched in time linear in the text (``patchlore.index.line_matcher``).
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Set
+from collections.abc import Set
 from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -178,27 +178,13 @@ def _char(token: Any) -> str:
 def _one_of(token: Any) -> OneOf:
     source = str(token.value)
     try:
-        matcher(OneOf(source), ignore_case=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "[[a]": may mean something else one day
+            re.compile(source)
     except re.error as error:
         reason = f"'{source}' is no set of characters: {error.msg}."
         raise RegexError(reason, _start(token)) from None
     return OneOf(source)
-
-
-def matcher(tree: Literal | OneOf, ignore_case: bool) -> Callable[[str], object]:
-    """Return what says whether a character is the one, or one of those, that TREE means.
-
-    Without case an ASCII letter means only itself: for ``re`` "k" would also be
-    the sign of the kelvin.
-    """
-    flags = re.IGNORECASE if ignore_case else 0
-    if isinstance(tree, Literal):
-        if tree.char.isascii():
-            flags |= re.ASCII
-        return re.compile(re.escape(tree.char), flags).match
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "[[a]": may mean something else one day
-        return re.compile(tree.source, flags).match
 
 
 def _repeat(item: Tree, token: Any) -> Tree:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable, Collection, Sequence
 
-from patchlore.index.automaton import Automaton
 from patchlore.index.database import FOLDER, IndexDatabase, database_path
 from patchlore.index.diff_lines import KINDS, Found
 from patchlore.index.engine import (
@@ -113,7 +112,9 @@ class TextSearch:
         self, prefix: str | None, regex: Regex
     ) -> tuple[str, Callable[[str], tuple[int, int] | None]]:
         """The kinds of lines that PREFIX means, and what finds a match in one of them."""
-        span = Automaton(regex).span
+        from patchlore.index.line_matcher import LineMatcher
+
+        span = LineMatcher(regex).span
         if prefix != "fn":
             return KINDS[prefix], span
 

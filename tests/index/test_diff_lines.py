@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import sqlite3
+import time
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from patchlore.index import diff_lines as module
 from patchlore.index.diff_lines import DiffLines
@@ -16,6 +20,7 @@ from patchlore.index.regexes import parse_regex
 from patchlore.index.search import Searcher
 from patchlore.kb.store import Archive
 from tests.index.letters import PATCH, fill_archive, letters, mail
+from tests.index.test_regexes import expressions
 
 Numbers = Callable[[str], set[int]]
 
@@ -126,3 +131,66 @@ def test_only_lines_of_the_wanted_are_read() -> None:
     lines.flush()
     assert lines.find(None, parse_regex("ring"), 5.0, {2, 9}).documents == {2}
     connection.close()
+
+
+def documents_with(
+    lines: dict[int, str], expression: str, *, ignore_case: bool = False
+) -> set[int]:
+    """Return the numbers of the added texts of LINES in which an expression is found."""
+    connection = sqlite3.connect(":memory:")
+    table = DiffLines(connection)
+    table.create()
+    for number, text in lines.items():
+        added = text.split("\n")
+        table.add(
+            number,
+            Searched(body="\n".join(f"+{line}" for line in added), line_kinds="+" * len(added)),
+        )
+    table.flush()
+    found = table.find("dfb", parse_regex(expression, ignore_case), 60.0)
+    connection.close()
+    assert found.looked_at == found.blocks
+    return found.documents
+
+
+@given(
+    expressions,
+    st.lists(st.text("ab_ c.\n", min_size=1, max_size=12), min_size=1, max_size=4),
+    st.booleans(),
+)
+def test_blocks_are_matched_as_their_lines_are(
+    expression: str, texts: list[str], ignore_case: bool
+) -> None:
+    """What is found in a block of lines is what re finds in one line after the other."""
+    search = re.compile(expression, re.IGNORECASE if ignore_case else 0).search
+    texts = [text.replace("\n\n", "\nb").strip("\n") or "a" for text in texts]
+    expected = {
+        number
+        for number, text in enumerate(texts, 1)
+        if any(search(line) for line in text.split("\n"))
+    }
+    found = documents_with(dict(enumerate(texts, 1)), expression, ignore_case=ignore_case)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [("^end$", {2}), ("x{3}$", {1}), ("absent", set()), ("^", {1, 2}), ("y", {1, 2}), ("z", set())],
+)
+def test_lines_longer_than_a_piece(expression: str, expected: set[int]) -> None:
+    """Of a line that has hundreds of kilobytes the beginning is looked at, then those behind it."""
+    long = "xy" * 100_000
+    lines = {1: f"{long}z\nxxx", 2: f"y\n{long}z\nend"}
+    assert documents_with(lines, expression) == expected
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["(a+)+c", "(a|aa)+c", "a*a*a*a*a*c", "(.?){100}c{50}", "(a|b)*a(a|b){60}c", "(.*)*c.*(.*)*d"],
+)
+def test_evil_expression_over_megabytes(expression: str) -> None:
+    """What makes a backtracking matcher run for years is answered in seconds."""
+    lines = {number: "\n".join(["ab" * 100, "a" * 500, "ba" * 50] * 200) for number in range(10)}
+    start = time.process_time()
+    assert documents_with(lines, expression) == set()
+    assert time.process_time() - start < 10.0
