@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from patchlore.ingest.commit_message import Commit, read_commit
 from patchlore.ingest.message import Person
+from patchlore.kb.git_files import Files, insert_files, is_filed, set_filed, store_missing
 from patchlore.kb.git_repository import Graph, Repository
 from patchlore.kb.git_trees import Tree
 from patchlore.kb.interning import Names, next_id
@@ -63,10 +64,11 @@ def fill_tree(
     """Read a repository into an archive that is open for writing, as the tree ``name``.
 
     Commits that are there are not read again, and nothing is read when no ref has
-    moved since.  ``patch_ids`` computes those of commits that have none yet.
-    ``on_progress`` is called with commits done and in all.  Commits are stored in
-    batches; the last transaction stores refs, where each commit is, and how far
-    the tree was read, so that an interrupted run is gone on with by the next.
+    moved since.  The files that each commit changes are stored with it;
+    ``patch_ids`` computes those of commits that have none yet.  ``on_progress`` is
+    called with commits done and in all.  Commits are stored in batches; the last
+    transaction stores refs, where each commit is, and how far the tree was read,
+    so that an interrupted run is gone on with by the next.
     Raises GitTreeError and ArchiveError.
     """
     start = time.monotonic()
@@ -79,16 +81,20 @@ def fill_tree(
         tags=sum(ref.kind == "tag" for ref in refs),
         is_shallow=repository.is_shallow,
     )
-    if tree.is_current(patch_ids=patch_ids):
+    filed = is_filed(archive, tree.name)
+    if filed and tree.is_current(patch_ids=patch_ids):
         summary.commits = tree.count_commits()
     else:
         graph = repository.graph(ref.sha for ref in refs)
         summary.commits = len(graph)
         summary.new, summary.missing = _store_new(archive, repository, graph, on_progress)
+        if not filed:
+            store_missing(archive, repository, graph, on_progress)
         if patch_ids:
             summary.patch_ids = _store_patch_ids(archive, repository, graph, on_progress)
         with transaction(archive):
             tree.store(graph, patch_ids=patch_ids)
+            set_filed(archive, tree.name)
     summary.seconds = time.monotonic() - start
     return summary
 
@@ -104,8 +110,10 @@ def _store_new(
 ) -> tuple[int, int]:
     """Store the commits that the archive does not have, oldest first; return new and missing."""
     known = {sha for (sha,) in archive.execute("SELECT sha FROM git_commit WHERE data IS NOT NULL")}
-    wanted = [sha for sha, _ in reversed(graph) if sha not in known]
-    del known
+    new = [(sha, len(parents) < 2) for sha, parents in reversed(graph) if sha not in known]
+    wanted = [sha for sha, _ in new]
+    files = Files(repository, [sha for sha, is_single in new if is_single])
+    del known, new
     names = Names(archive.connection)
     done = missing = 0
     objects = repository.commits(wanted)
@@ -113,16 +121,20 @@ def _store_new(
         read = [(sha, data) for sha, data in batch if data is not None]
         missing += len(batch) - len(read)
         with transaction(archive):
-            _insert(archive, names, read)
+            ids = _insert(archive, names, read)
+            found = files.of([sha for sha, _ in batch])
+            insert_files(archive, names, [(ids[sha], paths) for sha, paths in found if sha in ids])
         done += len(batch)
         if on_progress is not None:
             on_progress(done, len(wanted))
     return done - missing, missing
 
 
-def _insert(archive: Archive, names: Names, batch: Sequence[tuple[str, bytes]]) -> None:
+def _insert(archive: Archive, names: Names, batch: Sequence[tuple[str, bytes]]) -> dict[str, int]:
+    """Write commits and their facts, in the caller's transaction; return their row ids."""
     connection = archive.connection
     from_notices: dict[str, int] = {}
+    ids: dict[str, int] = {}
     for start in range(0, len(batch), 500):
         part = [sha for sha, _ in batch[start : start + 500]]
         marks = ", ".join("?" * len(part))
@@ -145,6 +157,7 @@ def _insert(archive: Archive, names: Names, batch: Sequence[tuple[str, bytes]]) 
         if id_ is None:
             id_ = number
             number += 1
+        ids[sha] = id_
         commit = read_commit(data)
         shaped = shape(commit.message)
         commits.append((id_, sha, *_commit_row(commit, names), compress(data)))
@@ -165,6 +178,7 @@ def _insert(archive: Archive, names: Names, batch: Sequence[tuple[str, bytes]]) 
             columns = _COLUMNS[table]
             marks = ", ".join("?" * (columns.count(",") + 1))
             connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)
+    return ids
 
 
 _COLUMNS = {

@@ -19,6 +19,7 @@ from patchlore.ingest.sources.git import (
     GitError,
     command,
     environment,
+    git_fields,
     git_lines,
     read_blobs,
     run_git,
@@ -148,6 +149,50 @@ class Repository:
             self.git_dir, "diff-tree", "--root", "-r", "-p", "-M", "--no-commit-id",
             "--no-ext-diff", "--no-textconv", sha,
         )  # fmt: skip
+
+    def files(self, shas: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+        """Yield (sha, paths that it changes) of each commit that changes any, merges left out.
+
+        Both names of a renamed file.  Commits whose trees are missing (a partial
+        clone) are passed over.
+        """
+        start = failures = 0
+        while start < len(shas) and failures < _MOST_FAILURES:
+            last = None
+            try:
+                for last, paths in self._files(shas[start:]):
+                    yield last, paths
+                return
+            except GitError:
+                start = start if last is None else shas.index(last, start) + 1
+            # Up to the commit at which git gave up one by one: what it said last may be cut.
+            while start < len(shas):
+                start += 1
+                try:
+                    yield from list(self._files(shas[start - 1 : start]))
+                except GitError:
+                    failures += 1
+                    break
+
+    def _files(self, shas: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+        with tempfile.TemporaryFile() as listed:
+            listed.write("".join(f"{sha}\n" for sha in shas).encode("ascii"))
+            listed.seek(0)
+            arguments = ("diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "--no-renames")
+            sha, paths = "", dict[str, None]()
+            is_path = False
+            for field in git_fields(self.git_dir, *arguments, stdin=listed):
+                if is_path:
+                    paths[field.decode("utf-8", "replace")] = None
+                    is_path = False
+                elif field.startswith(b":"):
+                    is_path = True
+                else:
+                    if paths:
+                        yield sha, list(paths)
+                    sha, paths = field.decode("ascii", "replace"), {}
+            if paths:
+                yield sha, list(paths)
 
     def patch_ids(self, shas: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield (sha, patch id) for each commit that has one: merges and empty ones have none.

@@ -6,6 +6,7 @@ name: a mirror may belong to somebody else.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import tempfile
@@ -63,6 +64,29 @@ def git_lines(
     repository: str, *arguments: str, stdin: IO[bytes] | int = subprocess.DEVNULL
 ) -> Iterator[str]:
     """The lines a git command prints, as it prints them; raises GitError."""
+    with _said_by(repository, arguments, stdin) as output:
+        for line in output:
+            yield line.decode("utf-8", "surrogateescape").rstrip("\n")
+
+
+def git_fields(
+    repository: str, *arguments: str, stdin: IO[bytes] | int = subprocess.DEVNULL
+) -> Iterator[bytes]:
+    """What a git command with ``-z`` prints, between its NUL bytes; raises GitError."""
+    with _said_by(repository, arguments, stdin) as output:
+        rest = b""
+        while chunk := output.read(1 << 16):
+            *fields, rest = (rest + chunk).split(b"\0")
+            yield from fields
+        if rest:
+            yield rest
+
+
+@contextlib.contextmanager
+def _said_by(
+    repository: str, arguments: tuple[str, ...], stdin: IO[bytes] | int
+) -> Iterator[IO[bytes]]:
+    """The output of a git command while it runs; raises GitError when it fails."""
     with tempfile.TemporaryFile() as said:
         try:
             process = subprocess.Popen(
@@ -77,8 +101,7 @@ def git_lines(
         with process:
             assert process.stdout is not None
             try:
-                for line in process.stdout:
-                    yield line.decode("utf-8", "surrogateescape").rstrip("\n")
+                yield process.stdout
             except GeneratorExit:
                 process.kill()
                 raise

@@ -6,6 +6,8 @@ import os
 import pathlib
 import subprocess
 
+from patchlore.kb.git_filling import TreeSummary, fill_tree
+from patchlore.kb.store import Archive
 from tests.kb.mails import NOON
 
 DAY = 86400
@@ -63,3 +65,11 @@ class Repository:
     def diff(self, sha: str) -> str:
         """The diff of a commit."""
         return self.git("show", "--format=", sha) + "\n"
+
+
+def fill(
+    archive: Archive, repository: Repository | pathlib.Path, name: str = "mainline"
+) -> TreeSummary:
+    """Read a repository as a tree."""
+    path = repository if isinstance(repository, pathlib.Path) else repository.folder
+    return fill_tree(archive, name, str(path))

@@ -6,13 +6,59 @@ import pathlib
 
 import pytest
 
+from patchlore.kb.backports import backports
 from patchlore.kb.database import database_path
 from patchlore.kb.errors import ArchiveError
+from patchlore.kb.filling import fill
 from patchlore.kb.store import SCHEMA_VERSION, Archive
-from tests.kb.mails import message, raw_of
+from tests.kb.attachments import BOTH
+from tests.kb.dumping import canonical
+from tests.kb.mails import UPSTREAM, message, raw_of
 
 ADDED_BY_2 = ("edge", "git_stable_note", "git_cve", "git_link", "git_bug_ref", "git_commit_ref",
               "git_place_ref", "git_place", "git_commit", "git_ref", "git_tree")  # fmt: skip
+
+ADDED_BY_4 = ("vulnerability",)
+ADDED_BY_5 = ("git_filed", "git_file", "listed", "listing", "patchwork", "message_place",
+              "attached_ref", "attached_range", "attached_tree", "attached")  # fmt: skip
+
+QUEUED = f"""\
+From: Ada Quill <ada@example.org>
+Date: Tue, 2 Jan 2024 03:04:05 +0000
+Subject: tick: use two
+
+commit {UPSTREAM} upstream.
+
+Let it tick twice.
+---
+--- a/tick.c
++++ b/tick.c
+@@ -1 +1 @@
+-one
++two
+"""
+
+
+def test_an_archive_of_version_3_gets_the_facts_of_version_5(tmp_path: pathlib.Path) -> None:
+    """The next ingest, of nothing new even, redoes them from raw mail and paths."""
+    folder = tmp_path / "queue-5.10"
+    folder.mkdir()
+    (folder / "tick.patch").write_text(QUEUED)
+    (tmp_path / "both.eml").write_bytes(BOTH)
+    with Archive(tmp_path / "a", write=True) as archive:
+        fill(archive, [str(folder), str(tmp_path / "both.eml")], jobs=0)
+        whole = canonical(archive)
+        for table in ADDED_BY_5 + ADDED_BY_4:
+            archive.execute(f"DROP TABLE {table}")
+        archive.execute("PRAGMA user_version = 3")
+        archive.execute("UPDATE meta SET value = 3 WHERE name = 'facts'")
+    with Archive(tmp_path / "a", write=True) as archive:
+        assert archive.value("PRAGMA user_version") == SCHEMA_VERSION
+        fill(archive, [], jobs=0)
+        again = canonical(archive)
+        assert [row.state for row in backports(archive, "5.10")] == ["queued"]
+    assert again.pop("meta") != whole.pop("meta")  # revisions went on
+    assert again == whole
 
 
 def make_old(path: pathlib.Path) -> None:

@@ -10,15 +10,18 @@ import pathlib
 import random
 import signal
 import time
+from collections.abc import Callable
 
 import pytest
 
-from patchlore.kb import filling
+from patchlore.kb import filling, git_filling
 from patchlore.kb.checking import check
 from patchlore.kb.errors import NoArchiveError
 from patchlore.kb.filling import fill
+from patchlore.kb.git_filling import fill_tree
 from patchlore.kb.store import Archive
 from tests.kb.dumping import canonical
+from tests.kb.git_repositories import Repository
 from tests.kb.letters import write_mails, write_mbox
 
 KILLS = int(os.environ.get("PATCHLORE_KILLS", "10"))
@@ -27,7 +30,11 @@ KILLS = int(os.environ.get("PATCHLORE_KILLS", "10"))
 MAILS, BATCH = 150, 4
 
 
-def start(archive: pathlib.Path, sources: list[str]) -> int:
+#: Commits of the tree, and how many are stored together.
+COMMITS, TREE_BATCH = 40, 3
+
+
+def start(archive: pathlib.Path, read: Callable[[Archive], object]) -> int:
     """Start an ingest in a process of its own and return its id."""
     child = os.fork()
     if child:
@@ -35,7 +42,7 @@ def start(archive: pathlib.Path, sources: list[str]) -> int:
     status = 1
     try:
         with Archive(archive, write=True) as opened:
-            fill(opened, sources, jobs=0)
+            read(opened)
         status = 0
     finally:
         os._exit(status)
@@ -53,20 +60,14 @@ def ended(child: int, seconds: float) -> bool:
     return False
 
 
-def test_a_killed_ingest_is_resumed_row_by_row(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The archive equals one that was filled without interruption, in every table.
+def killed(tmp_path: pathlib.Path, read: Callable[[Archive], object], table: str) -> None:
+    """Kill a reading at random moments, go on with it, and compare every row in the end.
 
-    A reader that looks in between always sees a whole archive.
+    A reader that looks in between always sees a whole archive, whose ``table`` grows.
     """
-    monkeypatch.setattr(filling, "BATCH_MAILS", BATCH)
-    write_mbox(tmp_path / "mail" / "box.mbox", MAILS)
-    write_mails(tmp_path / "mail" / "files", MAILS // 3)
-    sources = [str(tmp_path / "mail")]
     begin = time.monotonic()
     with Archive(tmp_path / "whole", write=True) as archive:
-        fill(archive, sources, jobs=0)
+        read(archive)
         whole = canonical(archive)
         span = time.monotonic() - begin
     chance = random.Random(20240102)
@@ -75,16 +76,46 @@ def test_a_killed_ingest_is_resumed_row_by_row(
         rounds += 1
         path = tmp_path / f"killed-{rounds}"
         seen = 0
-        while not ended(start(path, sources), chance.uniform(0.0, span)):
+        while not ended(start(path, read), chance.uniform(0.0, span)):
             kills += 1
             try:
                 with Archive(path) as archive:
-                    number = archive.value("SELECT count(*) FROM message")
-                    contents = archive.value("SELECT count(*) FROM content")
+                    number = archive.value(f"SELECT count(*) FROM {table}")
+                    messages = archive.value("SELECT count(*) FROM message")
+                    assert messages == archive.value("SELECT count(*) FROM content")
             except NoArchiveError:
                 continue  # killed before there was a table
-            assert seen <= number == contents
+            assert seen <= number
             seen = number
         with Archive(path) as archive:
             assert canonical(archive) == whole
             assert check(archive).is_sound
+
+
+def test_a_killed_ingest_is_resumed_row_by_row(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The archive equals one that was filled without interruption, in every table."""
+    monkeypatch.setattr(filling, "BATCH_MAILS", BATCH)
+    write_mbox(tmp_path / "mail" / "box.mbox", MAILS)
+    write_mails(tmp_path / "mail" / "files", MAILS // 3)
+    killed(tmp_path, lambda archive: fill(archive, [str(tmp_path / "mail")], jobs=0), "message")
+
+
+def test_a_killed_reading_of_a_tree_is_resumed_row_by_row(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commits, their files and patch ids, refs, places: as without interruption."""
+    monkeypatch.setattr(git_filling, "BATCH", TREE_BATCH)
+    monkeypatch.setattr(git_filling, "_PATCH_BATCH", TREE_BATCH)
+    repository = Repository(tmp_path / "clock")
+    for number in range(COMMITS):
+        repository.commit(f'tick: use {number}\n\nFixes: {number:012x} ("tick: begin")\n')
+        if number % 10 == 5:
+            repository.tag(f"v5.{number}")
+    path = str(repository.folder)
+    killed(
+        tmp_path,
+        lambda archive: fill_tree(archive, "mainline", path, patch_ids=True),
+        "git_commit",
+    )

@@ -11,12 +11,15 @@ import pytest
 from patchlore.cli import main
 from patchlore.kb.checking import check
 from patchlore.kb.database import database_path
+from patchlore.kb.edges import update_edges
 from patchlore.kb.errors import ArchiveError
 from patchlore.kb.filling import fill
+from patchlore.kb.git_filling import fill_tree
 from patchlore.kb.redoing import redo_facts
 from patchlore.kb.repairing import DAMAGED, rescue
 from patchlore.kb.store import FACTS_VERSION, Archive
-from tests.kb.dumping import dump, facts
+from tests.kb.dumping import canonical, dump, facts
+from tests.kb.git_repositories import Repository
 from tests.kb.letters import write_mails
 
 
@@ -126,3 +129,48 @@ def test_check_repair_mends_a_torn_file(
     err = capfd.readouterr().err
     assert "saved" in err
     assert DAMAGED in err
+
+
+@pytest.fixture
+def clock(tmp_path: pathlib.Path) -> Repository:
+    """A repository with a commit that links a mail."""
+    repository = Repository(tmp_path / "clock")
+    repository.commit("tick: use 0\n\nLink: https://lore.kernel.org/r/0-v1@example.org\n")
+    repository.tag("v5.10")
+    return repository
+
+
+def test_git_trees_are_read_again(filled: pathlib.Path, clock: Repository) -> None:
+    """From where they were, with patch ids where they had them, and edges follow."""
+    with Archive(filled, write=True) as archive:
+        fill_tree(archive, "mainline", str(clock.folder), patch_ids=True)
+        update_edges(archive)
+        before = canonical(archive)
+        assert before["edge"]
+    result = rescue(filled)
+    assert (result.commits, result.trees) == (1, [])
+    assert "read 1 commit of git trees again" in list(result.lines())
+    with Archive(filled) as archive:
+        after = canonical(archive)
+    for table in before:
+        if table.startswith("git_") or table == "edge":
+            assert after[table] == before[table], table
+
+
+def test_a_tree_that_is_not_where_it_was_is_told(filled: pathlib.Path, clock: Repository) -> None:
+    """The mails are saved; how to have the tree again is said."""
+    with Archive(filled, write=True) as archive:
+        fill_tree(archive, "mainline", str(clock.folder))
+    clock.folder.rename(clock.folder.with_name("moved"))
+    result = rescue(filled)
+    assert (result.commits, result.trees) == (0, ["mainline"])
+    assert any("'ingest --tree': mainline" in line for line in result.lines())
+
+
+def test_an_archive_of_trees_alone_is_rescued(tmp_path: pathlib.Path, clock: Repository) -> None:
+    """It has no mail that could be lost."""
+    with Archive(tmp_path / "archive", write=True) as archive:
+        fill_tree(archive, "mainline", str(clock.folder))
+    assert rescue(tmp_path / "archive").commits == 1
+    with Archive(tmp_path / "archive") as archive:
+        assert archive.value("SELECT count(*) FROM git_commit") == 1
