@@ -4,88 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from msgspec import Struct
-
+from patchlore.kb.backport_row import OPEN_STATES, STATES, Requirement, Row
 from patchlore.kb.events import Event
 from patchlore.kb.history import events_of_tree
 from patchlore.kb.merge import even_out
-from patchlore.kb.outcomes import Override, Tried
+from patchlore.kb.solving import Solved
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import tree_name
 
-#: Every state that a row can have (docs/cli.md).
-STATES = (
-    "needed",
-    "nominated",
-    "in-flight",
-    "queued",
-    "failed",
-    "released",
-    "dropped",
-    "opted-out",
-    "not-affected",
-    "reverted",
-    "unknown",
-)
-
-#: What formats for machines take unless told otherwise.
-OPEN_STATES = ("needed", "nominated", "in-flight", "queued")
+__all__ = ["OPEN_STATES", "STATES", "Requirement", "Row", "backports", "decide", "full_sha"]
 
 _FULL = 40
-
-
-class Requirement(Struct, kw_only=True):
-    """A commit that a row's commit builds on or belongs with, and whether the tree has it."""
-
-    #: As far as it is known: abbreviated where no known commit completes it.
-    sha: str
-    subject: str | None
-    #: In words: ``prerequisite (Cc: stable note)``, ``Stable-dep-of``, ``same series, 2 of 5``.
-    why: str
-    #: None: the contents of the tree are not known well enough to tell.
-    is_present: bool | None
-
-
-class Row(Struct, kw_only=True):
-    """An upstream commit in a list: its state with the event that decides it, and all events."""
-
-    tree: str
-    state: str
-    #: The upstream commit; None for a nominated patch whose commit is not known.
-    sha: str | None
-    subject: str | None
-    reason: str
-    #: The event that the state follows from.
-    event: Event
-    #: Oldest first.
-    events: list[Event]
-    #: What has to be in the tree before it, in the order in which to take it.
-    requires: list[Requirement] = []
-    #: Rules of the stable process that bear on it, and what is odd about its order, in words.
-    notes: list[str] = []
-    #: The line of a person's file that set the state (kb/overriding.py).
-    override: Override | None = None
-    #: What a trial in a repository gave (kb/trying.py).
-    tried: Tried | None = None
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the commit is known with all its digits."""
-        return self.sha is not None and len(self.sha) == _FULL
-
-    @property
-    def author(self) -> str | None:
-        """Who wrote the patch: as the deciding event names them, else as the newest one does."""
-        named = [self.event, *reversed(self.events)]
-        return next((event.author for event in named if event.author), None)
-
-    @property
-    def patch(self) -> Event | None:
-        """The newest mail whose patch can be applied to the tree."""
-        for event in reversed(self.events):
-            if event.applicable and event.kind in ("autosel", "posted", "queued", "review"):
-                return event
-        return None
 
 
 def backports(
@@ -94,30 +23,40 @@ def backports(
     *,
     states: Collection[str] | None = None,
     since: int | None = None,
+    as_of: int | None = None,
+    missing_fixes: bool = False,
 ) -> list[Row]:
-    """Return the list of a tree, in the order in which its commits first appeared, unknown last.
+    """Return the list of a tree, each commit behind those that it requires, unknown last.
 
     ``tree`` is any spelling of its name, ``states`` those wanted (None: all);
     ``since`` keeps what is new or changed its state at or after that time.
+    ``as_of`` is the day (seconds) by which delays and ends of maintenance are
+    judged, now unless given.  ``missing_fixes`` keeps what repairs something that
+    the tree has, while the tree lacks the repair.
     """
     tree = tree_name(tree)
-    events = events_of_tree(archive, tree)
-    _complete(archive, events)
-    rows = [_row(tree, group) for group in _group(events)]
-    rows.sort(
-        key=lambda row: (
-            row.state == "unknown",
-            row.events[0].timestamp or 0,
-            row.events[0].message,
-            row.sha or "",
-        )
-    )
+    solved = Solved(archive, tree, event_rows(archive, tree), as_of)
     return [
         row
-        for row in rows
+        for row in solved.rows
         if (states is None or row.state in states)
         and (since is None or (row.event.timestamp or 0) >= since)
+        and (not missing_fixes or is_missing_fix(solved, row))
     ]
+
+
+def event_rows(archive: Archive, tree: str) -> list[Row]:
+    """Return the rows that the events of a tree (its one name) make, in no order."""
+    events = events_of_tree(archive, tree)
+    _complete(archive, events)
+    return [_row(tree, group) for group in _group(events)]
+
+
+def is_missing_fix(solved: Solved, row: Row) -> bool:
+    """Whether a row repairs something that the tree has, and is neither there nor useless."""
+    return row.state not in ("released", "queued", "not-affected", "unknown") and (
+        row.sha in solved.needs.grounds
+    )
 
 
 def decide(events: Sequence[Event]) -> tuple[str, Event]:
@@ -153,6 +92,10 @@ def _next_state(state: str, event: Event) -> str | None:
             return "released"
         case "reverted":
             return "reverted" if state in ("queued", "released", "in-flight") else None
+        case "re-applied" if event.commit:
+            return "released" if event.release else "queued"
+        case "re-applied":
+            return "in-flight" if state not in ("queued", "released") else None
     return None
 
 

@@ -121,7 +121,7 @@ def test_a_posted_commit_that_the_tree_has_itself_is_released(
 def test_a_nominated_patch_gets_the_commit_that_it_became(
     archive: Archive, repository: Repository
 ) -> None:
-    """Which no mail names: title and author find it in the mainline."""
+    """Which no mail names: title and author find it in the mainline, so the tree needs it."""
     made = message(
         "one@example.org",
         is_patch=True,
@@ -132,7 +132,8 @@ def test_a_nominated_patch_gets_the_commit_that_it_became(
     repository.day = 400
     sha = repository.commit("tick: use two")
     (row,) = listed(archive, repository)
-    assert (row.sha, row.state) == (sha, "nominated")
+    assert (row.sha, row.state) == (sha, "needed")
+    assert row.reason == "merged upstream, wanted here (Cc: stable # 5.10+)"
 
 
 def test_formats_name_the_commit_as_evidence(archive: Archive, repository: Repository) -> None:
