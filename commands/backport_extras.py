@@ -20,6 +20,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="take states and reasons from this file, or from the CVE team's in this folder",
     )
+    parser.add_argument(
+        "--try",
+        dest="repository",
+        metavar="REPO",
+        help="say of each row whether its patch applies there, on top of those before it",
+    )
+    parser.add_argument("--base", metavar="REF", help="the commit of REPO to begin with")
+    parser.add_argument(
+        "--branch", metavar="NAME", help="make what applies a new branch of REPO; nothing else"
+    )
+
+
+def check(args: argparse.Namespace) -> str | None:
+    """Return what is wrong with the options, in words, or None."""
+    if args.repository is None:
+        given = next((name for name in ("base", "branch") if getattr(args, name) is not None), None)
+        return f"--{given} needs --try and a repository" if given else None
+    return "--try needs --base and a commit to begin with" if args.base is None else None
 
 
 def wanted_from_archive(
@@ -49,3 +67,15 @@ def override(
     for text in [*overrides.problems, *notes]:
         note(f"patchlore: {text}.")
     return [row for row in rows if states is None or row.state in states], not overrides.problems
+
+
+def try_out(archive: Archive, rows: Sequence[Row], args: argparse.Namespace) -> list[Row]:
+    """Return the rows with what a trial gives, as --try asks for; its results are told."""
+    if args.repository is None:
+        return list(rows)
+    from patchlore.kb.trying import try_rows
+
+    trial = try_rows(archive, rows, args.repository, args.base, args.branch)
+    for text in trial.notes:
+        note(f"patchlore: {text}")
+    return trial.rows

@@ -52,7 +52,7 @@ def run_backports(args: argparse.Namespace) -> int:
     from patchlore.kb.trees import is_known, nearest
     from patchlore.kb.versions import short_name, tree_name
 
-    mistake = backport_output.check(args)
+    mistake = backport_output.check(args) or backport_extras.check(args)
     if mistake is not None:
         return _usage(mistake)
     states = None if args.format in FOR_PEOPLE else OPEN_STATES
@@ -83,6 +83,7 @@ def run_backports(args: argparse.Namespace) -> int:
                     "--state all widens it."
                 )
             return 1
+        rows = backport_extras.try_out(archive, rows, args)
         notes = backport_output.write(archive, tree, rows, args)
     for text in notes:
         note(f"patchlore: {text}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.utils
+import unicodedata
 from datetime import datetime
 from email.header import Header
 
@@ -106,8 +107,15 @@ def address_of(person: Person | None) -> str:
 
 def encoded(text: str) -> str:
     """Return text as the value of a header: one line, encoded (RFC 2047) unless it is ASCII."""
-    line = one_line(text)
+    # What is encoded can do nothing: marks of direction stay, as they are in the mail.
+    line = title_line(text)
     return line if line.isascii() else Header(line, "utf-8", maxlinelen=70).encode(linesep="\n")
+
+
+def title_line(text: str) -> str:
+    """Return text as one line without control characters, as git mailinfo has a subject."""
+    plain = (" " if unicodedata.category(char) in ("Cc", "Cs") else char for char in text)
+    return " ".join("".join(plain).split())
 
 
 def one_line(text: str) -> str:

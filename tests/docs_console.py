@@ -12,6 +12,7 @@ output, then standard error) has to be what stands below it. So:
 * A line ``…`` stands for any number of lines.
 * A command that fails has ``$ echo $?`` below it, and its status there.
 * A block that begins with ``patchlore ingest`` begins without an archive.
+* ``demo/make-tree FOLDER`` makes a git repository to try patches in.
 * Folders stand as ``/home/ada/…``; how fast the machine is does not matter.
 
 Blocks of another kind (``sh``) are not run: they need somebody's own mail.
@@ -40,6 +41,7 @@ ELISION = "…"
 HOME = "/home/ada"
 
 _FENCE = "```"
+_PROGRAMS = ("patchlore", "echo", "demo/make-tree")
 _SPEED = re.compile(r"in \d+\.\d s \([\d,]+ mails/s\)")
 
 
@@ -90,7 +92,7 @@ def _examples(document: pathlib.Path, lines: Sequence[str], start: int, end: int
     while number < end:
         first = number
         command = lines[number].removeprefix("$ ")
-        if command == lines[number] or command.split(" ", 1)[0] not in ("patchlore", "echo"):
+        if command == lines[number] or command.split(" ", 1)[0] not in _PROGRAMS:
             raise ValueError(f"{document.name}:{number + 1}: this is no command of an example")
         while command.endswith("\\"):
             number += 1

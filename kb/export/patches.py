@@ -25,7 +25,7 @@ from patchlore.ingest.raw import Raw
 from patchlore.ingest.text import text_of
 from patchlore.kb.backports import Row
 from patchlore.kb.events import Event
-from patchlore.kb.mailing import address_of, as_mail, encoded, one_line
+from patchlore.kb.mailing import address_of, as_mail, encoded, one_line, title_line
 from patchlore.kb.store import Archive
 from patchlore.kb.text import count
 
@@ -47,8 +47,10 @@ class Patch(Struct, kw_only=True):
     """A patch that can be applied, taken from a mail."""
 
     title: str
-    #: ``Ada Quill <ada@example.org>``, safe in a header.
+    #: ``Ada Quill <ada@example.org>``, safe in a header; and its two parts.
     author: str
+    author_name: str
+    author_email: str
     #: The author's date as RFC 5322 has it; None where no calendar has it.
     date: str | None
     #: The commit message with a marker of the upstream commit, where that is known.
@@ -116,11 +118,14 @@ def patch_of(archive: Archive, row: Row, event: Event) -> Patch:
     message = archive.message(event.message)
     text = message.commit_message or ""
     sha = row.sha if row.is_full else None
+    who = message.author or message.from_
     if row.sha and not has_marker(message, row.sha):
         text = f"{marker(row.sha)}\n\n{text}".rstrip("\n")
     return Patch(
-        title=one_line(message.commit_subject or message.clean_subject or row.subject or ""),
-        author=address_of(message.author or message.from_),
+        title=title_line(message.commit_subject or message.clean_subject or row.subject or ""),
+        author=address_of(who),
+        author_name=one_line((who and (who.name or who.email)) or "unknown"),
+        author_email=one_line((who and (who.email or who.email_masked)) or "unknown@invalid"),
         date=_date(message),
         message=text,
         diff=_diff(archive, event.message, message),
