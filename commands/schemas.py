@@ -17,6 +17,7 @@ from patchlore.kb.dossiers.compilers import Workaround
 from patchlore.kb.dossiers.cves import CveCommit, CveDossier
 from patchlore.kb.dossiers.files import FileDossier
 from patchlore.kb.dossiers.people import PersonDossier
+from patchlore.kb.outcomes import Override, Tried
 from patchlore.kb.reading import Brief
 from patchlore.kb.review import Review
 
@@ -40,6 +41,49 @@ class PrintedEvent(Struct, kw_only=True):
     applicable: bool
     message_id: str | None
     evidence: dict[str, Any]
+
+
+class PrintedEvidence(Struct, kw_only=True):
+    """The line that proves a state: of a mail, a commit's message or a person's file."""
+
+    message_id: str | None
+    commit: str | None = None
+    file: str | None = None
+    line: int | None
+    text: str | None
+    rule: str | None
+    confidence: str
+
+
+class PrintedRequirement(Struct, kw_only=True):
+    """A commit that has to be in the tree first; ``present``: null where that can't be told."""
+
+    sha: str
+    subject: str | None
+    why: str
+    present: bool | None
+
+
+class PrintedRow(Struct, kw_only=True):
+    """A row of a backport list as ``as_object`` of kb/export/jsonl.py makes it."""
+
+    schema: int
+    tree: str
+    upstream_commit: str | None
+    subject: str | None
+    state: str
+    state_before: str | None = None
+    reason: str
+    date_iso: str | None
+    index: int | None
+    total: int | None
+    message_id: str | None
+    evidence: PrintedEvidence
+    requires: list[PrintedRequirement]
+    notes: list[str]
+    override: Override | None
+    tried: Tried | None
+    events: list[PrintedEvent]
 
 
 class PrintedTree(Struct, kw_only=True):
@@ -93,6 +137,7 @@ TYPES: dict[str, Any] = {
     "commit-of-gcc": GccCommit,
     "commit-ambiguous": Ambiguous,
     "cve": PrintedCve,
+    "backports": PrintedRow,
     "file": FileDossier,
     "person": PersonDossier,
     "review": Review,

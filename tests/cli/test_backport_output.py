@@ -1,0 +1,139 @@
+"""``backports`` with its formats, overrides and trials on the command line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import subprocess
+
+import msgspec
+import pytest
+
+from patchlore.commands import backport_extras, backport_output
+from patchlore.commands.schemas import TYPES
+from patchlore.kb.export import FOLDERS, FORMATS
+from tests.cli.conftest import UPSTREAM, Run
+from tests.kb.git_repositories import Repository
+
+
+@pytest.fixture
+def repository(tmp_path: pathlib.Path) -> Repository:
+    """Return a repository to which the only backport of the archive applies."""
+    made = Repository(tmp_path / "clock")
+    made.commit(
+        "tick: begin",
+        {"tick.c": "one\n/* https://gcc.gnu.org/bugzilla/show_bug.cgi?id=99999 */\n"},
+    )
+    return made
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_written_to_its_place(run: Run, tmp_path: pathlib.Path, name: str) -> None:
+    """A file, or a folder for several files; twice the same, and nothing beside it."""
+    target = tmp_path / "list"
+    for _ in range(2):
+        done = run("backports", "5.10", "--format", name, "--state", "all", "--output", str(target))
+        assert (done.status, done.out) == (0, "")
+        assert target.is_dir() == (name in FOLDERS)
+    assert [path.name for path in tmp_path.iterdir()] == ["list"]
+
+
+@pytest.mark.parametrize("name", sorted(FOLDERS))
+def test_a_folder_needs_a_name(run: Run, name: str) -> None:
+    """Several files can't go to standard output."""
+    done = run("backports", "5.10", "--format", name)
+    assert done.status == 2
+    assert f"--format {name} is a folder: name it with --output" in done.err
+
+
+def test_a_folder_that_can_not_be_written_is_told(run: Run, tmp_path: pathlib.Path) -> None:
+    """There is no folder above it, or it belongs to somebody else."""
+    missing = str(tmp_path / "no" / "list")
+    assert "Can't write" in run("backports", "5.10", "--format", "quilt", "--output", missing).err
+    (tmp_path / "mine").write_text("mine")
+    done = run("backports", "5.10", "--format", "quilt", "--output", str(tmp_path))
+    assert done.status == 2
+    assert "did not write" in done.err
+
+
+def test_help_names_the_formats() -> None:
+    """All of them."""
+    parser = argparse.ArgumentParser(prog="patchlore")
+    backport_output.add_options(parser)
+    backport_extras.add_options(parser)
+    text = " ".join(parser.format_help().split())
+    assert ", ".join(FORMATS) in text
+
+
+def test_overrides_come_before_states(run: Run, tmp_path: pathlib.Path) -> None:
+    """A row is shown by the state that the file gives it; bad lines make the status 1."""
+    path = tmp_path / "own"
+    path.write_text(f"{UPSTREAM[:12]} not-affected 5.10 # never built\n")
+    options = ["backports", "5.10", "--overrides", str(path)]
+    done = run(*options, "--state", "not-affected", "--json")
+    assert done.status == 0
+    (line,) = done.out.splitlines()
+    assert json.loads(line)["reason"] == f"overridden in {path}:1: never built"
+    assert run(*options, "--state", "in-flight").status == 1
+    path.write_text("what is this\n")
+    done = run(*options)
+    assert done.status == 1
+    assert UPSTREAM in done.out
+    assert f"{path}:1: this begins with no commit" in done.err
+    assert run("backports", "5.10", "--overrides", str(tmp_path / "no")).status == 2
+
+
+def test_try_says_of_each_row_whether_it_applies(run: Run, repository: Repository) -> None:
+    """In text and as JSON; a branch is made where one is asked for."""
+    where = ["--try", str(repository.folder), "--base", "HEAD", "--state", "in-flight"]
+    done = run("backports", "5.10", *where)
+    assert "    tried: applies\n" in done.out
+    assert "applies: 1" in done.err
+    done = run("backports", "5.10", *where, "--json", "--branch", "fixes")
+    assert json.loads(done.out)["tried"]["result"] == "applies"
+    assert repository.git("log", "-1", "--format=%an %s", "fixes") == "Ada Quill tick: use two"
+    done = run("backports", "5.10", *where, "--branch", "fixes")
+    assert done.status == 2
+    assert "has a branch 'fixes' already" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--base", "HEAD"], "--base needs --try"),
+        (["--branch", "x"], "--branch needs --try"),
+        (["--try", "."], "--try needs --base"),
+        (["--output", ""], "--output needs the name"),
+    ],
+)
+def test_options_that_belong_together(run: Run, options: list[str], words: str) -> None:
+    """A sentence says which one is missing."""
+    done = run("backports", "5.10", *options)
+    assert done.status == 2
+    assert words in done.err
+
+
+def test_a_row_has_the_schema(run: Run, repository: Repository, tmp_path: pathlib.Path) -> None:
+    """docs/schema/backports.json is that of the lines, with and without all that can be null."""
+    path = tmp_path / "own"
+    path.write_text(f"{UPSTREAM} needed\n")
+    lines = run(
+        "backports", "5.10", "--json", "--overrides", str(path),
+        "--try", str(repository.folder), "--base", "HEAD",
+    ).out.splitlines()  # fmt: skip
+    lines += run("backports", "5.10", "--json").out.splitlines()
+    rows = [msgspec.json.decode(line, type=TYPES["backports"], strict=True) for line in lines]
+    assert len(rows) == 4
+    for line, row in zip(lines, rows, strict=True):
+        assert set(json.loads(line)) <= set(msgspec.structs.asdict(row))
+
+
+def test_the_demo_s_tree_is_a_repository(tmp_path: pathlib.Path) -> None:
+    """The same to the bit whenever it is made."""
+    script = pathlib.Path(__file__).resolve().parents[2] / "demo" / "make-tree"
+    heads = set()
+    for name in ("one", "two"):
+        subprocess.run([str(script), str(tmp_path / name)], check=True)
+        heads.add((tmp_path / name / ".git" / "refs" / "heads" / "linux-6.1.y").read_text())
+    assert len(heads) == 1
