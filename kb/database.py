@@ -109,13 +109,35 @@ def _readable(connection: sqlite3.Connection, path: pathlib.Path) -> sqlite3.Con
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         return connection
-    except sqlite3.OperationalError:
-        wal = path.with_name(path.name + "-wal")
-        if os.access(path.parent, os.W_OK) or (wal.exists() and wal.stat().st_size):
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK):
+            connection.close()
+            return _recovered(path)
+        pending = any(
+            side.exists() and side.stat().st_size
+            for side in (path.with_name(path.name + end) for end in ("-wal", "-journal"))
+        )
+        if os.access(path.parent, os.W_OK) or pending:
             raise
     connection.close()
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     return sqlite3.connect(uri, uri=True, isolation_level=None, cached_statements=512)
+
+
+def _recovered(path: pathlib.Path) -> sqlite3.Connection:
+    """Return a connection that can read a file of which a killed writer left a change half done.
+
+    SQLite takes that back, but only for somebody who may write (a hot journal,
+    https://sqlite.org/lockingv3.html); a writer that is at work it leaves alone.
+    """
+    with contextlib.closing(
+        sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
+    ) as writer:
+        writer.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, cached_statements=512)
+    connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    return connection
 
 
 def explain_error(error: sqlite3.Error, path: pathlib.Path) -> ArchiveError:

@@ -9,6 +9,7 @@ import os
 import pathlib
 import random
 import signal
+import sqlite3
 import time
 from collections.abc import Callable
 
@@ -16,6 +17,7 @@ import pytest
 
 from patchlore.kb import filling, git_filling
 from patchlore.kb.checking import check
+from patchlore.kb.database import FILE_NAME
 from patchlore.kb.errors import NoArchiveError
 from patchlore.kb.filling import fill
 from patchlore.kb.git_filling import fill_tree
@@ -119,3 +121,29 @@ def test_a_killed_reading_of_a_tree_is_resumed_row_by_row(
         lambda archive: fill_tree(archive, "mainline", path, patch_ids=True),
         "git_commit",
     )
+
+
+def test_a_reader_takes_back_what_a_killed_writer_left_half_done(tmp_path: pathlib.Path) -> None:
+    """While a new database becomes one with a log of its own, SQLite keeps a journal.
+
+    Killed in that moment, the writer leaves the journal; who only reads finds the archive
+    as it was before, and so does the next writer.
+    """
+    with Archive(tmp_path, write=True) as archive:
+        fill(archive, [], jobs=0)
+        before = canonical(archive)
+    child = os.fork()
+    if not child:
+        connection = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("BEGIN IMMEDIATE")
+        for number in range(3000):
+            connection.execute("INSERT INTO mark VALUES (?, ?)", (f"{number}" * 50, "x" * 500))
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert (tmp_path / f"{FILE_NAME}-journal").stat().st_size
+    with Archive(tmp_path) as archive:
+        assert canonical(archive) == before
+    with Archive(tmp_path, write=True) as archive:
+        assert check(archive).is_sound
