@@ -12,7 +12,8 @@ import re
 from patchlore.ingest.mail import Mail, TextPart
 from patchlore.ingest.raw import Place, Raw, Source
 
-#: More attached patches than this are not read one by one.
+#: More enclosed mails than this are not read one by one, nor more attached patches than that.
+MAX_ENCLOSED = 20
 MAX_ATTACHED = 100
 _START = re.compile(rb"^From [0-9a-f]{40}(?:[0-9a-f]{24})? Mon Sep 17 00:00:00 2001[ \t]*$", re.M)
 #: A stable tree at the start or the end of a file's name: "4.14-lamp.patch",
@@ -24,6 +25,17 @@ _TREE_LAST = re.compile(
 )
 _COMPILER = re.compile(r"(?:gcc|clang|llvm|binutils|qemu)-?\d", re.I)
 _HEADER = re.compile(rb"(From|Subject|Date|Message-ID|MIME-Version|Content-[A-Za-z-]{1,40}):", re.I)
+
+
+def inner_mails(mail: Mail, source: Source) -> list[Raw]:
+    """The mails inside of MAIL (found at SOURCE): enclosed ones, then attached patches.
+
+    In the order of ``Message.nested``.
+    """
+    inner = mail.nested[:MAX_ENCLOSED]
+    if len(mail.parts) > 1 or mail.attachments:
+        inner += attached_patches(mail, source)
+    return inner
 
 
 def attached_patches(mail: Mail, source: Source) -> list[Raw]:

@@ -9,7 +9,7 @@ import re
 
 from patchlore.ingest import dates, headers
 from patchlore.ingest.addresses import parse_addresses
-from patchlore.ingest.attached import attached_patches
+from patchlore.ingest.attached import inner_mails
 from patchlore.ingest.detect import READERS
 from patchlore.ingest.diff_hunks import FilePatch
 from patchlore.ingest.errors import CUT_SHORT, Defect
@@ -69,9 +69,7 @@ def _parse(raw: Raw, depth: int) -> Message:
     for find in FINDERS:
         find(context)
     message.line_kinds = text.line_kinds()
-    inner = mail.nested[:20]
-    if len(mail.parts) > 1 or mail.attachments:
-        inner += attached_patches(mail, raw.source)
+    inner = inner_mails(mail, raw.source)
     if inner and depth >= MAX_DEPTH:
         message.defects.append(Defect("nested-too-deep"))
     else:
