@@ -223,12 +223,17 @@ class Library:
     ) -> list[Row]:
         """Return the list of a stable tree (``5.10``); ``states`` None is all of them.
 
-        An unknown tree has an empty list; ``knows_tree`` tells it from one without rows.
+        ``since`` (seconds) keeps what is new or changed its state since.  An unknown
+        tree has an empty list; ``knows_tree`` tells it from one without rows.
         """
         from patchlore.kb.backports import backports
 
-        rows = backports(self._archive, tree, states=states, since=since)
-        return [row for row in rows if filters is None or filters.keep(self._archive, row)]
+        from patchlore.kb.filtering import Filters
+
+        rows = backports(self._archive, tree, states=states)
+        if since is not None:
+            rows = Filters(since=since).choose(self._archive, rows)
+        return rows if filters is None else filters.choose(self._archive, rows)
 
     def review(self, release: str) -> Review:
         """Return what is known about a review round: ``6.6.9-rc1``, ``6.6.9``, or a tree's newest.

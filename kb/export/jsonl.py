@@ -32,6 +32,7 @@ def as_object(row: Row) -> dict[str, Any]:
         "upstream_commit": row.sha,
         "subject": row.subject,
         "state": row.state,
+        "state_before": row.state_before,
         "reason": row.reason,
         "date_iso": iso(row.event.timestamp),
         "index": row.event.part,

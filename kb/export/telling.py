@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from patchlore.kb.backports import Requirement, Row
+from patchlore.kb.changing import NEW
 from patchlore.kb.outcomes import Tried
 from patchlore.kb.text import day, printable, proof
 
@@ -56,7 +57,10 @@ def trial(tried: Tried) -> str:
 
 def more(row: Row) -> list[str]:
     """Return the further lines about a row, each with a word in front that says what it is."""
-    lines = [f"first: {requirement(need)}" for need in row.requires]
+    lines = []
+    if row.state_before is not None:
+        lines.append("new" if row.state_before == NEW else f"before: {row.state_before}")
+    lines += [f"first: {requirement(need)}" for need in row.requires]
     lines += [f"note: {printable(text)}" for text in row.notes]
     if row.tried is not None:
         lines.append(f"tried: {trial(row.tried)}")

@@ -242,7 +242,7 @@ def test_since_keeps_what_changed_its_state(tmp_path: pathlib.Path) -> None:
     life = [posting(1), notice(8, "added"), posting(2, OTHER)]
     with Archive(tmp_path, write=True) as archive:
         archive.add(life, [raw_of(item) for item in life])
-        found = backports(archive, "5.10", since=NOON + 7 * DAY)
+        found = Filters(since=NOON + 7 * DAY).choose(archive, backports(archive, "5.10"))
         queued = backports(archive, "5.10", states=("queued",))
     assert [row.sha for row in found] == [row.sha for row in queued] == [UPSTREAM]
 
@@ -251,7 +251,8 @@ def test_since_keeps_what_changed_its_state(tmp_path: pathlib.Path) -> None:
     ("filters", "kept"),
     [
         (Filters(), 2),
-        (Filters(path="kernel/*"), 1),
+        (Filters(path="kernel"), 1),
+        (Filters(path=["*.c", ":!kernel"]), 0),
         (Filters(path="tick.c"), 0),
         (Filters(author="quill"), 1),
         (Filters(author="BO@EXAMPLE.ORG"), 1),
@@ -284,7 +285,7 @@ def test_filters_keep_the_rows_that_they_name(
     )
     with Archive(tmp_path, write=True) as archive:
         archive.add([one, other], [raw_of(one), raw_of(other)])
-        assert sum(filters.keep(archive, row) for row in backports(archive, "5.10")) == kept
+        assert len(filters.choose(archive, backports(archive, "5.10"))) == kept
 
 
 def export(path: pathlib.Path, name: str, *messages: Message) -> tuple[bytes, list[str]]:
