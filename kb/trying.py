@@ -1,0 +1,290 @@
+"""Trials: does each row's patch apply to a commit of a repository, on top of the rows before?
+
+All of it happens in a scratch repository (kb/git_scratch.py); the owner's refs, index,
+files and configuration stay as they are, but for the one new branch that is asked for.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchlore.kb.backports import Row
+from patchlore.kb.events import Event
+from patchlore.kb.export.patches import Patch, patch_event, patch_of
+from patchlore.kb.git_scratch import Scratch
+from patchlore.kb.outcomes import Tried
+from patchlore.kb.store import Archive
+from patchlore.kb.text import count, printable, shorten
+
+#: Results with which a row's change is in what the next row is tried on.
+_TAKEN = frozenset({"applies", "applies-3way"})
+
+_FAILED = re.compile(
+    rb"error: (?:patch failed: )?(.{1,400}?)(?::\d+|: patch does not apply"
+    rb"|: does not (?:exist|match) in index|: already exists in index|: No such file or directory"
+    rb"|: cannot (?:read|apply).{0,200})"
+)
+_FOOTER = re.compile(r"[A-Za-z0-9-]{1,60}: \S|\(cherry picked from commit ")
+
+_MOST_PATHS = 50
+_WORDS = 200
+
+
+class Trial(Struct, kw_only=True):
+    """The rows with what a trial gave, and notes for a person."""
+
+    rows: list[Row]
+    notes: list[str]
+
+
+def try_rows(
+    archive: Archive, rows: Sequence[Row], repository: str, base: str, branch: str | None = None
+) -> Trial:
+    """Try the rows in their order on commit ``base`` of a repository.
+
+    A row's own mail is tried first, then its commit where the repository has it, then
+    the upstream patch of a nomination; what conflicts is left out and the next row
+    tried without it.  With ``branch`` what applies becomes the new branch of that name.
+    Raises GitTreeError; UsageError for a base or a branch that can't be meant.
+    """
+    with Scratch(repository, base) as scratch:
+        if branch is not None:
+            scratch.check_branch(branch)
+        tip = _Tip(scratch, commits=branch is not None)
+        tried = [_try(archive, tip, row) for row in rows]
+        done = [replace(row, tried=item) for row, item in zip(rows, tried, strict=True)]
+        results = Counter(item.result for item in tried)
+        told = ", ".join(f"{result}: {number:,}" for result, number in sorted(results.items()))
+        notes = [f"tried on {printable(base)} ({scratch.base[:12]}): {told}"]
+        if branch is not None:
+            if tip.commit == scratch.base:
+                notes.append(f"no branch {printable(branch)} was made: nothing applies.")
+            else:
+                scratch.hand_over(tip.commit, branch)
+                made = count(sum(results[name] for name in _TAKEN), "commit")
+                notes.append(f"branch {printable(branch)}: {made} on {printable(base)}")
+        return Trial(rows=done, notes=notes)
+
+
+class _Tip:
+    """What the next row is tried on: a tree, its index, and (if wanted) the commit with it."""
+
+    def __init__(self, scratch: Scratch, *, commits: bool) -> None:
+        self.scratch = scratch
+        self.tree = scratch.out("rev-parse", f"{scratch.base}^{{tree}}")
+        self.commit = scratch.base
+        self._committer = scratch.committer() if commits else None
+        self._indexed: str | None = None
+
+    def index(self) -> None:
+        """Make the index that of the tree."""
+        if self._indexed != self.tree:
+            self.scratch.git("read-tree", self.tree)
+            self._indexed = self.tree
+
+    def spoil(self) -> None:
+        """The index is no longer that of the tree."""
+        self._indexed = None
+
+    def take(self, tree: str, *, indexed: bool) -> None:
+        """Go on with a tree, that the index has already or has not."""
+        self.tree = tree
+        self._indexed = tree if indexed else None
+
+    def add(self, message: str, author: tuple[str, str, str]) -> None:
+        """Make the commit with the tree; the author is name, address and date as git takes it."""
+        if self._committer is None:
+            return
+        name, address = self._committer
+        self.commit = self.scratch.out(
+            "commit-tree", self.tree, "-p", self.commit,
+            data=message.encode("utf-8", "replace"),
+            # The author's date again: a second run gives the same commits.
+            around=_people(author, (name, address, author[2])),
+        )  # fmt: skip
+
+
+def _people(author: tuple[str, str, str], committer: tuple[str, str, str]) -> dict[str, str]:
+    """Who makes a commit, in the environment of git: name, address and date of each."""
+    return {
+        f"GIT_{who}_{what}": value.replace("\x00", "")
+        for who, values in (("AUTHOR", author), ("COMMITTER", committer))
+        for what, value in zip(("NAME", "EMAIL", "DATE"), values, strict=True)
+    }
+
+
+def _try(archive: Archive, tip: _Tip, row: Row) -> Tried:
+    commit = tip.scratch.resolve(row.sha) if row.sha else None
+    if commit is not None and _is_in(tip, commit):
+        return Tried(result="already-there", how="commit", what=commit)
+    failed: Tried | None = None
+    for how in _ways(row, commit):
+        if isinstance(how, Event):
+            patch = patch_of(archive, row, how)
+            found = _try_patch(tip, patch)
+        else:
+            found = _try_commit(tip, how)
+        if found.result != "conflict":
+            return found
+        failed = failed or found
+    return failed or Tried(result="no-patch")
+
+
+def _ways(row: Row, commit: str | None) -> Iterator[Event | str]:
+    """What there is to try, the likeliest first: the tree's own mail, the commit, upstream's."""
+    if row.patch is not None:
+        yield row.patch
+    if commit is not None:
+        yield commit
+    other = patch_event(row)
+    if row.patch is None and other is not None:
+        yield other
+
+
+def _is_in(tip: _Tip, commit: str) -> bool:
+    done = tip.scratch.git("merge-base", "--is-ancestor", commit, tip.scratch.base, check=False)
+    return done.returncode == 0
+
+
+# -- a mail's patch --------------------------------------------------------------------
+
+
+def _try_patch(tip: _Tip, patch: Patch) -> Tried:
+    scratch = tip.scratch
+    tip.index()
+    level = f"-p{_level(patch.diff)}"
+    apply = ["apply", "--cached", "--whitespace=nowarn", level]
+    words = None
+    for result, options in (("applies", []), ("applies-3way", ["--3way"])):
+        done = scratch.git(*apply, *options, "-", data=patch.diff, check=False)
+        if done.returncode == 0:
+            tree = scratch.out("write-tree")
+            if tree == tip.tree:
+                return Tried(result="already-there", how="mail", what=patch.key)
+            tip.take(tree, indexed=True)
+            tip.add(*_commit_of(patch))
+            return Tried(result=result, how="mail", what=patch.key)
+        if options:
+            break
+        back = scratch.git(*apply, "-R", "--check", "-", data=patch.diff, check=False)
+        if back.returncode == 0:
+            return Tried(result="already-there", how="mail", what=patch.key)
+        words = _words(done.stderr)
+    conflicts = _unmerged(scratch) or _failed_paths(done.stderr)
+    tip.spoil()
+    return Tried(result="conflict", how="mail", what=patch.key, conflicts=conflicts, words=words)
+
+
+def _level(diff: bytes) -> int:
+    """N of ``-pN``: 1 for names with a/ and b/ in front, else 0."""
+    names = [line[4:] for line in diff.split(b"\n") if line[:4] in (b"--- ", b"+++ ")]
+    plain = [name for name in names if not name.startswith((b"a/", b"b/", b"/dev/null", b'"'))]
+    return 0 if names and len(plain) == len(names) else 1
+
+
+def _unmerged(scratch: Scratch) -> list[str]:
+    listed = scratch.git("ls-files", "-u", "-z").stdout.split(b"\x00")
+    names = (entry.partition(b"\t")[2] for entry in listed)
+    return _paths(names)
+
+
+def _failed_paths(said: bytes) -> list[str]:
+    return _paths(match[1] for line in said.split(b"\n") if (match := _FAILED.match(line[:1000])))
+
+
+def _paths(names: Iterator[bytes]) -> list[str]:
+    found = dict.fromkeys(name.decode("utf-8", "replace") for name in names if name)
+    return list(found)[:_MOST_PATHS]
+
+
+def _words(said: bytes) -> str | None:
+    line = said.decode("utf-8", "replace").strip().partition("\n")[0]
+    return shorten(line.removeprefix("error: "), _WORDS) or None
+
+
+def _commit_of(patch: Patch) -> tuple[str, tuple[str, str, str]]:
+    """Message and author of the commit that git am makes of a mail."""
+    message = f"{patch.title}\n\n{patch.message}".rstrip("\n") + "\n"
+    return message, (patch.author_name, patch.author_email, _git_date(patch.date))
+
+
+def _git_date(date: str | None) -> str:
+    parsed = email.utils.parsedate_tz(date or "")
+    if parsed is None:
+        return "@0 +0000"
+    try:
+        seconds = email.utils.mktime_tz(parsed)
+    except (OverflowError, ValueError):
+        return "@0 +0000"
+    minutes = (parsed[9] or 0) // 60
+    zone = f"{abs(minutes) // 60:02}{abs(minutes) % 60:02}"
+    return f"@{max(seconds, 0)} {'-' if minutes < 0 else '+'}{zone}"
+
+
+# -- a commit of the repository --------------------------------------------------------
+
+
+def _try_commit(tip: _Tip, commit: str) -> Tried:
+    """Merge what a commit changed into the tree, as git cherry-pick does."""
+    scratch = tip.scratch
+    parents = scratch.out("rev-list", "--parents", "-n", "1", commit).split()[1:]
+    if len(parents) > 1:
+        return Tried(result="conflict", how="commit", what=commit, words="it is a merge")
+    # Commits made for the merge alone: with the parent's tree as the base of both sides.
+    before = f"{parents[0]}^{{tree}}" if parents else scratch.out("mktree")
+    base = _bare_commit(tip, before)
+    ours, theirs = _bare_commit(tip, tip.tree, base), _bare_commit(tip, f"{commit}^{{tree}}", base)
+    done = scratch.git(
+        "merge-tree",
+        "--write-tree",
+        "--name-only",
+        "-z",
+        "--no-messages",
+        ours,
+        theirs,
+        check=False,
+    )
+    tree, *names = done.stdout.split(b"\x00")
+    if done.returncode not in (0, 1):
+        return Tried(result="conflict", how="commit", what=commit, words=_words(done.stderr))
+    if done.returncode == 1:
+        return Tried(
+            result="conflict", how="commit", what=commit, conflicts=_paths(iter(names))
+        )  # fmt: skip
+    made = tree.decode("ascii").strip()
+    if made == tip.tree:
+        return Tried(result="already-there", how="commit", what=commit)
+    tip.take(made, indexed=False)
+    _pick(tip, commit)
+    return Tried(result="applies", how="commit", what=commit)
+
+
+def _bare_commit(tip: _Tip, tree: str, parent: str | None = None) -> str:
+    nobody = ("nobody", "nobody@invalid", "@0 +0000")
+    parents = ["-p", parent] if parent else []
+    whole = tip.scratch.out("rev-parse", "--verify", tree)
+    return tip.scratch.out(
+        "commit-tree", whole, *parents, data=b"-\n", around=_people(nobody, nobody)
+    )
+
+
+def _pick(tip: _Tip, commit: str) -> None:
+    """Make the commit that git cherry-pick -x makes."""
+    text = tip.scratch.git(
+        "log", "-1", "--no-show-signature", "--encoding=UTF-8",
+        "--format=%an%x00%ae%x00%ad%x00%B", "--date=raw", commit,
+    ).stdout.decode("utf-8", "replace")  # fmt: skip
+    name, address, date, message = text.split("\x00", 3)
+    message = message.strip("\n")
+    last = message.rpartition("\n\n")[2].split("\n")
+    # git puts the line into a block of trailers, else into a paragraph of its own.
+    is_block = "\n\n" in message and all(_FOOTER.match(line) for line in last)
+    line = f"(cherry picked from commit {commit})"
+    gap = "\n" if is_block else "\n\n"
+    tip.add(f"{message}{gap}{line}\n", (name or "unknown", address, f"@{date}"))
