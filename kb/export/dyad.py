@@ -15,6 +15,7 @@ from patchlore.kb.export.vulnerabilities import (
     Pair,
     cves_of,
     introduced_by,
+    is_mainline,
     own_of,
     pairs_of,
 )
@@ -88,7 +89,7 @@ def _of_record(tree: str, pairs: Sequence[Pair]) -> Iterator[tuple[str, str | No
             pair.trees[0] == tree
             or (
                 (version := parse_version(pair.introduced_version or "")) is not None
-                and version.patch == 0
+                and is_mainline(version)
                 and number is not None
                 and version.rank <= number
             )

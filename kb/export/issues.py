@@ -12,6 +12,7 @@ from patchlore.kb.export.vulnerabilities import (
     Own,
     cves_of,
     introduced_by,
+    is_mainline,
     own_of,
     pairs_of,
     upstream_version,
@@ -62,12 +63,12 @@ def _issue(archive: Archive, tree: str, cve: str, rows: list[Row]) -> Issue:
     for pair in pairs_of(archive, cve):
         if pair.introduced and len(pair.introduced) == 40:
             version = parse_version(pair.introduced_version or "")
-            if version is None or not version.patch:
+            if version is None or is_mainline(version):
                 introduced.setdefault(pair.introduced)
         if not pair.fixed or len(pair.fixed) != 40:
             continue
         version = parse_version(pair.fixed_version or "")
-        if pair.fixed in upstream or version is None or not version.patch:
+        if pair.fixed in upstream or version is None or is_mainline(version):
             versions[pair.fixed] = pair.fixed_version
         else:
             fixed.setdefault(version.tree, []).append(

@@ -12,7 +12,7 @@ from patchlore.kb.backports import full_sha as complete
 from patchlore.kb.export.patches import full_sha
 from patchlore.kb.git_reading import trees_with
 from patchlore.kb.store import Archive
-from patchlore.kb.versions import parse_version, rank
+from patchlore.kb.versions import Version, parse_version, rank
 
 _T = TypeVar("_T")
 
@@ -32,6 +32,11 @@ class Pair(Struct, kw_only=True, frozen=True):
     def trees(self) -> tuple[str | None, str | None]:
         """The stable trees of the two versions."""
         return _tree(self.introduced_version), _tree(self.fixed_version)
+
+
+def is_mainline(version: Version) -> bool:
+    """Whether a version is one of mainline's (5.10, 2.6.32), no release of a stable tree."""
+    return version.major < 3 or not version.patch
 
 
 class Own(Struct, kw_only=True):

@@ -14,8 +14,10 @@ from patchlore.kb.backports import Row, backports
 from patchlore.kb.edges import update_edges
 from patchlore.kb.export import file_maker, writer
 from patchlore.kb.export.cip import scalar
+from patchlore.kb.export.vulnerabilities import is_mainline
 from patchlore.kb.git_filling import fill_tree
 from patchlore.kb.store import Archive
+from patchlore.kb.versions import parse_version
 from tests.kb.backport_mails import HOSTILE, add, mail, mainline
 from tests.kb.git_repositories import Repository
 from tests.kb.mails import source
@@ -296,3 +298,13 @@ def test_a_yaml_scalar_is_one_text(text: str) -> None:
     assert "\n" not in shown
     assert shown.isprintable()
     assert isinstance(_value(shown), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("5.10", True), ("5.10.1", False), ("2.6.32", True), ("6.8-rc1", True)]
+)
+def test_versions_of_mainline(text: str, expected: bool) -> None:
+    """Before 3.0 the third number was the release."""
+    version = parse_version(text)
+    assert version is not None
+    assert is_mainline(version) is expected
