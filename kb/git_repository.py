@@ -150,6 +150,19 @@ class Repository:
             "--no-ext-diff", "--no-textconv", sha,
         )  # fmt: skip
 
+    def mail(self, sha: str) -> bytes:
+        """Return a commit as ``git format-patch`` writes it, without a signature.
+
+        Nothing for a merge; raises GitError where the commit or its files are missing.
+        """
+        return b"\0".join(
+            git_fields(
+                self.git_dir, "diff-tree", "--root", "--pretty=email", "--patch-with-stat", "-M",
+                "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--encoding=UTF-8",
+                sha,
+            )
+        )  # fmt: skip
+
     def files(self, shas: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
         """Yield (sha, paths that it changes) of each commit that changes any, merges left out.
 
