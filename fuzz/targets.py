@@ -118,7 +118,7 @@ def _words(data: bytes) -> None:
 
 def _dates(data: bytes) -> None:
     text = _text(data)
-    timestamp(effective_date(parse_date(text), [text]))
+    timestamp(effective_date(parse_date(text), [text], parse_date(text)))
     timestamp(received_date(text))
 
 

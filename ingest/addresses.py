@@ -20,6 +20,8 @@ _MASKED = re.compile(
 _PIPERMAIL = re.compile(r"([\w.+=~!#$%&'*/?^`{|}-]+) at ([\w.-]+\.\w+|\w+)")
 _ANGLE = re.compile(r"(.*?)<([^<>]*)>")
 _GROUP_NAME = re.compile(r"\A\s*[^<>@\",;:]{1,80}:")
+#: Characters of a header whose people are remembered.
+_REMEMBERED = 2000
 #: Stands for an escaped quote while the others are taken off.
 _INNER_QUOTE = "\x00"
 _SPLIT = re.compile(r'"(?:[^"\\]|\\.)*"|\([^()]*\)|<[^<>]*>|[,;]|[^,;"(<]+|.', re.S)
@@ -33,6 +35,16 @@ def parse_addresses(value: str | None) -> list[Person]:
     """
     if not value:
         return []
+    # The people of a thread stand in each of its mails.
+    return list(_people_of(value)) if len(value) <= _REMEMBERED else _read_people(value)
+
+
+@lru_cache(maxsize=2048)
+def _people_of(value: str) -> tuple[Person, ...]:
+    return tuple(_read_people(value))
+
+
+def _read_people(value: str) -> list[Person]:
     if '"' not in value and "(" not in value and ";" not in value:
         pieces = value.split(",")
     else:

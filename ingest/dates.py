@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 
 _MONTHS = {
     name: number
@@ -26,6 +27,10 @@ _RFC = re.compile(
     r"(?:[A-Za-z]{3,9}\.?,?[ \t]*)?(\d{1,2})[ \t-]+([A-Za-z]{3})[a-z]{0,6}\.?,?[ \t-]+(\d{2,4})"
     r",?[ \t]+" + _TIME + _ZONE
 )
+#: As nearly all mailers write it: "Tue, 5 Mar 2024 09:20:30 +0100".
+_PLAIN = re.compile(
+    r"[A-Z][a-z]{2}, {1,2}(\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) ([+-]\d{4})\b"
+)
 _ASCTIME = re.compile(
     r"(?:[A-Za-z]{3,9},?[ \t]+)?([A-Za-z]{3})[a-z]{0,6}[ \t]+(\d{1,2}),?[ \t]+"
     r"(?:(\d{4})[ \t]+(?:-[ \t]+)?)?" + _TIME + _ZONE + r"(?:[ \t]+(\d{4}))?(?:[ \t]+([+-]\d{4}))?"
@@ -46,6 +51,10 @@ def parse_date(text: str | None) -> datetime | None:
     if not text:
         return None
     text = text[:200].strip()
+    match = _PLAIN.match(text)
+    if match:
+        day, month, year, hour, minute, second, zone = match.groups()
+        return _build(year, _MONTHS.get(month.lower()), day, hour, minute, second, zone)
     if "\n" in text or "\t" in text:
         text = _BLANKS.sub(" ", text)
     match = _RFC.match(text)
@@ -91,11 +100,17 @@ def _build(
         return None
     try:
         seconds = min(int(second or 0), 59)  # a leap second has no place in datetime
-        moment = datetime(number, month, int(day), int(hour), int(minute), seconds)
+        return datetime(
+            number, month, int(day), int(hour), int(minute), seconds, tzinfo=_zone(offset)
+        )
     except ValueError:
         return None
-    zone_info = UTC if offset == 0 else timezone(timedelta(minutes=offset))
-    return moment.replace(tzinfo=zone_info)
+
+
+@lru_cache(maxsize=256)
+def _zone(offset: int) -> timezone:
+    """The zone that is OFFSET minutes east of Greenwich."""
+    return UTC if offset == 0 else timezone(timedelta(minutes=offset))
 
 
 def received_date(value: str) -> datetime | None:
@@ -103,18 +118,21 @@ def received_date(value: str) -> datetime | None:
     return parse_date(value[value.rfind(";") + 1 :]) if ";" in value else None
 
 
-def effective_date(stated: datetime | None, received: list[str]) -> datetime | None:
+def effective_date(
+    stated: datetime | None, received: list[str], newest: datetime | None
+) -> datetime | None:
     """What to sort a mail by: its Date, unless that is missing or absurd.
 
     RECEIVED are the Received headers from the top: each relay puts its own
-    above (RFC 5321 section 4.4), so the first is the newest. Absurd is a year
+    above (RFC 5321 section 4.4), so the first is the newest; NEWEST is its date. Absurd is a year
     before mail by patch, or two days after the newest stamp ("Date: … 2091"
     from a machine with a dead clock); then the oldest stamp counts.
     """
-    if stated is not None and stated.year >= 1990:
-        newest = received_date(received[0]) if received else None
-        if newest is None or stated.timestamp() <= newest.timestamp() + 2 * 86400:
-            return stated
+    absurd = stated is None or stated.year < 1990
+    if stated is not None and not absurd and newest is not None:
+        absurd = stated.timestamp() > newest.timestamp() + 2 * 86400
+    if not absurd:
+        return stated
     stamps = [date for value in received if (date := received_date(value)) is not None]
     return min(stamps, default=stated, key=lambda date: date.timestamp())
 

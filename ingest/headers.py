@@ -34,7 +34,6 @@ MAX_OF_A_NAME = 100
 _LISTS = frozenset({"to", "cc", "references"})
 _ADDRESS_FIELDS = frozenset({"from", "to", "cc", "sender", "x-original-from"})
 _ENVELOPE = re.compile(rb">?From [^\n]*\n")
-_BLANK = re.compile(r"\s+")
 _ID = re.compile(r"<([^<>]*)>")
 
 
@@ -179,7 +178,7 @@ def unfold(name: str, text: str) -> str:
 
 def one_line(text: str) -> str:
     """Every run of white space as one space, as git mailinfo does to a subject."""
-    return _BLANK.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def message_ids(value: str | None) -> list[str]:

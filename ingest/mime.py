@@ -21,6 +21,7 @@ from patchlore.ingest.headers import HeaderBlock, read_header_block
 from patchlore.ingest.html_text import html_to_text
 from patchlore.ingest.mail import Mail, TextPart
 from patchlore.ingest.message import Attachment
+from patchlore.ingest.multipart import Leaf, plain_leaves
 from patchlore.ingest.raw import Raw, Source
 
 #: More MIME parts than this are an attack, not a mail: it is read as text.
@@ -101,8 +102,11 @@ def cut_long_text(mail: Mail) -> None:
 
 def _has_too_many_parts(body: bytes, boundary: str) -> bool:
     """Are there more parts in BODY than a mail has? A part needs no header of its own."""
-    if body.lower().count(b"content-type:") > MAX_PARTS:
+    lowered = body.lower()
+    if lowered.count(b"content-type:") > MAX_PARTS:
         return True
+    if lowered.count(b"boundary") <= MAX_MULTIPARTS and body.count(b"\n--") <= MAX_PARTS:
+        return False
     inner = {match[1] for match in _BOUNDARY.finditer(body)}
     if len(inner) > MAX_MULTIPARTS:
         return True
@@ -124,6 +128,11 @@ def parse_content_type(value: str | None) -> tuple[str, dict[str, str]]:
 
 def looks_like_diff(data: bytes) -> bool:
     """Does a diff stand in DATA, as far as its shape tells?"""
+    lines = b"\n" + data
+    if b"\ndiff --git " in lines or b"\ndiff --cc " in lines:
+        return True
+    if not (b"\n--- " in lines or b"\n=====" in lines):
+        return False
     return _DIFF_SIGN.search(data) is not None
 
 
@@ -252,7 +261,27 @@ def unflow(text: str, delete_space: bool) -> str:
 
 
 def _add_parts(mail: Mail, data: bytes, block: HeaderBlock, source: Source) -> None:
-    """Walk a multipart (or an attachment alone) with the standard library's parser."""
+    """Read the parts of a multipart (or of an attachment alone)."""
+    htmls: list[TextPart] = []
+    leaves = None
+    if block.envelope is None and not block.defects:
+        leaves = plain_leaves(data[: block.body_start - 1], data[block.body_start :])
+    if leaves is not None:
+        for leaf in leaves:
+            _add_leaf(mail, leaf, htmls)
+    elif not _add_parsed_parts(mail, data, block, source, htmls):
+        return
+    if htmls and not any(part.text.strip() for part in mail.parts):
+        mail.defects.append(Defect("html-only"))
+        for html in htmls:
+            text = html_to_text(html.text)
+            mail.parts.append(TextPart(text=text, content_type=html.content_type))
+
+
+def _add_parsed_parts(
+    mail: Mail, data: bytes, block: HeaderBlock, source: Source, htmls: list[TextPart]
+) -> bool:
+    """Walk the parts with the standard library's parser; False where it can't read the mail."""
     start = 0
     if block.envelope is not None:
         start = data.index(b"\n") + 1
@@ -261,56 +290,65 @@ def _add_parts(mail: Mail, data: bytes, block: HeaderBlock, source: Source) -> N
     except (RecursionError, ValueError, LookupError, TypeError, AttributeError) as error:
         mail.defects.append(Defect("mime-unreadable", text=type(error).__name__))
         _add_single_part(mail, data[block.body_start :], "text/plain", {})
-        return
-    htmls: list[TextPart] = []
-    for part, in_alternative in _leaves(tree):
-        _add_leaf(mail, part, in_alternative, htmls, source)
-    if htmls and not any(part.text.strip() for part in mail.parts):
-        mail.defects.append(Defect("html-only"))
-        mail.parts.extend(htmls)
+        return False
+    for part in _leaves(tree):
+        if part.get_content_type() == "message/rfc822":
+            _add_nested(mail, part, source)
+        else:
+            _add_leaf(mail, _leaf_of(part), htmls)
+    return True
 
 
-def _leaves(tree: email.message.Message) -> Iterator[tuple[email.message.Message, bool]]:
-    """The parts that hold something, in order, and whether each is one of alternatives.
+def _leaves(tree: email.message.Message) -> Iterator[email.message.Message]:
+    """The parts that hold something, in order.
 
     An explicit stack: nesting is as deep as a sender likes.
     """
-    stack: list[tuple[email.message.Message, bool]] = [(tree, False)]
+    stack = [tree]
     while stack:
-        node, alternative = stack.pop()
+        node = stack.pop()
         payload = _content(node)
         if node.get_content_type() == "message/rfc822" or not isinstance(payload, list):
-            yield node, alternative
+            yield node
             continue
-        inside = alternative or node.get_content_type() == "multipart/alternative"
-        for child in reversed(payload):
-            if isinstance(child, email.message.Message):
-                stack.append((child, inside))
+        stack.extend(
+            child for child in reversed(payload) if isinstance(child, email.message.Message)
+        )
 
 
-def _add_leaf(
-    mail: Mail,
-    part: email.message.Message,
-    in_alternative: bool,
-    htmls: list[TextPart],
-    source: Source,
-) -> None:
-    content_type = part.get_content_type()
-    filename = _filename(part)
-    if content_type == "message/rfc822":
-        payload = _content(part)
-        inner = payload[0] if isinstance(payload, list) and payload else None
-        if isinstance(inner, email.message.Message):
-            nested = Source(path=source.path, format="rfc822", fidelity=source.fidelity)
-            octets = _as_bytes(inner)
-            if octets is None:
-                mail.defects.append(Defect("nested-unreadable"))
-            else:
-                mail.nested.append(Raw(data=octets, source=nested))
+def _add_nested(mail: Mail, part: email.message.Message, source: Source) -> None:
+    payload = _content(part)
+    inner = payload[0] if isinstance(payload, list) and payload else None
+    if not isinstance(inner, email.message.Message):
         return
-    octets = _payload(part, mail)
-    disposition = str(part.get("content-disposition", "")).strip().lower()
-    attached = disposition.startswith("attachment") or filename is not None
+    octets = _as_bytes(inner)
+    if octets is None:
+        mail.defects.append(Defect("nested-unreadable"))
+    else:
+        nested = Source(path=source.path, format="rfc822", fidelity=source.fidelity)
+        mail.nested.append(Raw(data=octets, source=nested))
+
+
+def _leaf_of(part: email.message.Message) -> Leaf:
+    """What the standard library says of a part."""
+    payload = _content(part)
+    return Leaf(
+        content_type=part.get_content_type(),
+        charset=_charset(part),
+        format=str(part.get_param("format", "")).lower(),
+        delsp=str(part.get_param("delsp", "")).lower(),
+        filename=_filename(part),
+        disposition=str(part.get("content-disposition", "")).strip().lower(),
+        encoding=str(part.get("content-transfer-encoding", "")).strip().lower(),
+        payload=_octets(payload) if isinstance(payload, str) else b"",
+    )
+
+
+def _add_leaf(mail: Mail, part: Leaf, htmls: list[TextPart]) -> None:
+    content_type = part.content_type
+    filename = _plain_filename(part.filename)
+    octets = _undo_transfer_encoding(part.payload, part.encoding, mail)
+    attached = part.disposition.startswith("attachment") or filename is not None
     is_diff = looks_like_diff(octets)
     as_text = content_type.startswith("text/") and content_type != "text/html"
     if attached or not content_type.startswith("text/"):
@@ -324,16 +362,15 @@ def _add_leaf(
         )
     # "application/mbox", "application/x-patch": whatever the label, a diff is text.
     if as_text or (is_diff and content_type != "text/html" and b"\x00" not in octets):
-        text = _text_part(octets, _charset(part), content_type, mail)
+        text = _text_part(octets, part.charset, content_type, mail)
         text.filename, text.is_attachment = filename, attached
-        if str(part.get_param("format", "")).lower() == "flowed" and not attached:
+        if part.format == "flowed" and not attached:
             mail.format_flowed = True
-            text.text = unflow(text.text, str(part.get_param("delsp", "")).lower() == "yes")
+            text.text = unflow(text.text, part.delsp == "yes")
             text.data = b""
         mail.parts.append(text)
     elif content_type == "text/html" and not attached:
-        text = _text_part(octets, _charset(part), content_type, mail)
-        htmls.append(TextPart(text=html_to_text(text.text), content_type=content_type))
+        htmls.append(_text_part(octets, part.charset, content_type, mail))
 
 
 def _as_bytes(message: email.message.Message) -> bytes | None:
@@ -348,14 +385,6 @@ def _as_bytes(message: email.message.Message) -> bytes | None:
         return message.as_string().encode("utf-8", "replace")
     except (*_GENERATOR_ERRORS, RecursionError):
         return None
-
-
-def _payload(part: email.message.Message, mail: Mail) -> bytes:
-    encoding = str(part.get("content-transfer-encoding", "")).strip().lower()
-    payload = _content(part)
-    if not isinstance(payload, str):
-        return b""
-    return _undo_transfer_encoding(_octets(payload), encoding, mail)
 
 
 def _content(part: email.message.Message) -> object:
@@ -388,8 +417,13 @@ def _filename(part: email.message.Message) -> str | None:
         name = part.get_filename()
     except (ValueError, LookupError, TypeError, AttributeError):
         return None
+    return str(name) if name else None
+
+
+def _plain_filename(name: str | None) -> str | None:
+    """A file's name decoded, in one line; None for an empty one."""
     if not name:
         return None
-    text = decode_words(str(name)).replace("\x00", "")
+    text = decode_words(name).replace("\x00", "")
     text = text.encode("utf-8", "replace").decode("utf-8")
     return " ".join(text.split()) or None

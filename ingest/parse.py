@@ -184,12 +184,15 @@ def _fill_people(message: Message, fields: dict[str, list[str]]) -> None:
 def _fill_dates(message: Message, fields: dict[str, list[str]]) -> None:
     stated = dates.parse_date(_first(fields, "date"))
     received = fields.get("received", [])
-    effective = dates.effective_date(stated, received)
+    newest = dates.received_date(received[0]) if received else None
+    effective = dates.effective_date(stated, received, newest)
     message.date_iso = stated.isoformat() if stated else None
-    message.effective_date_iso = effective.isoformat() if effective else None
+    if effective is stated:
+        message.effective_date_iso = message.date_iso
+    elif effective is not None:
+        message.effective_date_iso = effective.isoformat()
     message.timestamp = dates.timestamp(effective)
-    if received:
-        message.received_timestamp = dates.timestamp(dates.received_date(received[0]))
+    message.received_timestamp = dates.timestamp(newest)
 
 
 def _fill_patch(message: Message, mail: Mail, text: Text, layout: Layout, subject: Subject) -> None:

@@ -8,6 +8,8 @@ The forms and how often they stand on lists: ``[PATCH v2 net-next 3/5]``,
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -150,8 +152,9 @@ def _read_notice(text: str, is_reply: bool) -> Subject | None:
     )
 
 
+@lru_cache(maxsize=1024)
 def _is_tag(group: str) -> bool:
-    """Is this bracket a patch tag, or made of tag words only?"""
+    """Is this bracket a patch tag, or made of tag words only? Threads repeat their brackets."""
     words = _words(group)
     if not words:
         return False
@@ -171,7 +174,7 @@ def _is_patch_word(word: str) -> bool:
     return not rest or bool(_COUNTER.fullmatch(rest) or _VERSION.fullmatch(rest))
 
 
-def _is_pull(words: list[str]) -> bool:
+def _is_pull(words: Sequence[str]) -> bool:
     lowered = [word.lower() for word in words]
     return "pull" in lowered and (lowered[0] in ("git", "pull", "gentle"))
 
@@ -189,7 +192,8 @@ def _is_tag_word(word: str) -> bool:
     )
 
 
-def _words(group: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def _words(group: str) -> tuple[str, ...]:
     """The words of a bracket: blanks, commas and "/" between words part them."""
     group = re.sub(r"(\d)\s+of\s+(\d)", r"\1/\2", group)
     group = re.sub(r"(?<=\d)\s*/\s+(?=\d{1,4}\b(?!\.))|(?<=\d)\s+/(?=\d{1,4}\b(?!\.))", "/", group)
@@ -202,7 +206,7 @@ def _words(group: str) -> list[str]:
             words.extend(part for part in word.split("/") if part)
         else:
             words.append(word)
-    return words
+    return tuple(words)
 
 
 def _read_brackets(text: str, is_reply: bool, lists: list[str]) -> Subject:
@@ -259,7 +263,7 @@ def _read_unbalanced(text: str, found: Subject, lists: list[str]) -> Subject:
     return found
 
 
-def _read_tag(words: list[str], tags: SubjectTags, found: Subject) -> None:
+def _read_tag(words: Sequence[str], tags: SubjectTags, found: Subject) -> None:
     """Fill TAGS from the words of one bracket."""
     stables: list[str] = []
     developments: list[str] = []
@@ -280,7 +284,7 @@ def _read_tag(words: list[str], tags: SubjectTags, found: Subject) -> None:
         tags.target_tree = trees[0] if len(trees) == 1 else trees
 
 
-def _with_ranges(words: list[str]) -> list[str]:
+def _with_ranges(words: Sequence[str]) -> list[str]:
     """WORDS with ``5.4 to 4.14`` (each tree from the one to the other) as one: ``5.4-4.14``."""
     joined: list[str] = []
     for word in words:

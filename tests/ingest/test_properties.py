@@ -152,7 +152,7 @@ def test_readers_of_text(text: str) -> None:
     """The small readers take any text."""
     parse_address(text)
     parse_addresses(text)
-    timestamp(effective_date(parse_date(text), [text]))
+    timestamp(effective_date(parse_date(text), [text], parse_date(text)))
     decode_words(text)
     decode_words(f"=?utf-8?q?{text}?= =?{text}?b?{text}?=", in_address=True)
     message_id(text)
