@@ -26,6 +26,7 @@ MODULES = (
     "backports",
     "review",
     "archive",
+    "serving",
 )
 
 #: A full disk, a quota, a stream that is closed or a medium that fails.

@@ -227,7 +227,6 @@ class Library:
         tree has an empty list; ``knows_tree`` tells it from one without rows.
         """
         from patchlore.kb.backports import backports
-
         from patchlore.kb.filtering import Filters
 
         rows = backports(self._archive, tree, states=states)

@@ -8,7 +8,7 @@ import re
 import tokenize
 
 _ROOT = pathlib.Path(__file__).parent.parent
-_FLOORS = ("ingest", "kb", "index", "commands")
+_FLOORS = ("ingest", "kb", "index", "serve", "commands")
 
 
 def _patterns() -> list[tuple[str, str]]:
