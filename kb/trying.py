@@ -127,6 +127,8 @@ def _try(archive: Archive, tip: _Tip, row: Row) -> Tried:
     for how in _ways(row, commit):
         if isinstance(how, Event):
             patch = patch_of(archive, row, how)
+            if patch is None:
+                continue
             found = _try_patch(tip, patch)
         else:
             found = _try_commit(tip, how)

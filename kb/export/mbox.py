@@ -10,6 +10,7 @@ from typing import BinaryIO
 from patchlore.ingest.message import KIND_HEADER
 from patchlore.ingest.raw import Source
 from patchlore.kb.backports import Row
+from patchlore.kb.carrying import carried
 from patchlore.kb.events import Event
 from patchlore.kb.export.patches import (
     NO_PATCH,
@@ -18,8 +19,9 @@ from patchlore.kb.export.patches import (
     marker,
     patch_event,
     patch_of,
+    place_of_patch,
 )
-from patchlore.kb.mailing import TEXT_FORMATS, as_mail
+from patchlore.kb.mailing import TEXT_FORMATS
 from patchlore.kb.store import Archive
 
 #: Lines that a reader of mboxrd would take for a separator, quoted or not.
@@ -36,26 +38,32 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
     gets before its text where it names no upstream commit and that is known.
     """
     left: list[Row] = []
-    written: set[int] = set()
+    written: set[tuple[object, ...]] = set()
     for row in rows:
         event = patch_event(row)
-        if event is None:
+        if event is not None and place_of_patch(event) in written:
+            continue  # one mail may carry several commits
+        mail = None if event is None else _marked(archive, row, event)
+        if event is None or mail is None:
             left.append(row)
-        elif event.message not in written:  # one mail may carry several commits
-            written.add(event.message)
-            out.write(mboxrd(_marked(archive, row, event), event.timestamp))
+            continue
+        written.add(place_of_patch(event))
+        out.write(mboxrd(mail, event.timestamp))
     return left_out(left, NO_PATCH)
 
 
-def _marked(archive: Archive, row: Row, event: Event) -> bytes:
-    """The mail of an event, with a marker of the row's commit."""
-    raw = as_mail(archive, event.message)
-    message = archive.message(event.message)
+def _marked(archive: Archive, row: Row, event: Event) -> bytes | None:
+    """The mail of an event, with a marker of the row's commit; None where there is none."""
+    found = carried(archive, event)
+    if found is None:
+        return None
+    raw, message = found.raw, found.message
     if row.sha is None or has_marker(message, row.sha):
         return raw
     body = message.body.encode("utf-8", "replace")
     if not body or raw.count(body) != 1:  # encoded, in parts, or of another charset
-        return patch_of(archive, row, event).as_file().partition(b"\n")[2]
+        patch = patch_of(archive, row, event)
+        return None if patch is None else patch.as_file().partition(b"\n")[2]
     lines = message.body.split("\n")
     text = next(
         (

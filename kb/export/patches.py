@@ -24,8 +24,9 @@ from patchlore.ingest.mime import read_mail
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.text import text_of
 from patchlore.kb.backports import Row
+from patchlore.kb.carrying import Carried, carried
 from patchlore.kb.events import Event
-from patchlore.kb.mailing import address_of, as_mail, encoded, one_line, title_line
+from patchlore.kb.mailing import address_of, encoded, one_line, title_line
 from patchlore.kb.store import Archive
 from patchlore.kb.text import count
 
@@ -83,39 +84,55 @@ class Patch(Struct, kw_only=True):
         return "\n".join(lines).encode("utf-8", "replace") + b"\n---\n" + self.diff
 
 
+#: Events whose commit is not the patch itself.
+_NO_PATCH_OF_IT = frozenset({"reverted", "not-affected", "opted-out"})
+
+
 def patch_event(row: Row) -> Event | None:
-    """Return the mail of a row whose patch is taken: the newest for the tree, else upstream's.
+    """Return the event of a row whose patch is taken: the newest for the tree, else upstream's.
 
     An upstream patch that asks for stable trees has no marker and was made for
     another tree, but until somebody posts a backport it is the patch there is.
+    Where no mail has one, a commit of a git tree will do.
     """
     if row.patch is not None:
         return row.patch
     for event in reversed(row.events):
         if event.kind == "nominated" and event.is_patch and event.applicable:
             return event
+    for event in reversed(row.events):
+        if event.commit is not None and event.kind not in _NO_PATCH_OF_IT:
+            return event
     return None
 
 
 def patches(archive: Archive, rows: Iterable[Row]) -> Iterator[tuple[Row, Patch | None]]:
-    """Yield each row with its patch, None where no mail has one that can be applied.
+    """Yield each row with its patch, None where there is none that can be applied.
 
     Rows of which an earlier one has the same mail (one mail may carry several
     commits) are passed over.
     """
-    seen: set[int] = set()
+    seen: set[tuple[object, ...]] = set()
     for row in rows:
         event = patch_event(row)
         if event is None:
             yield row, None
-        elif event.message not in seen:
-            seen.add(event.message)
+        elif place_of_patch(event) not in seen:
+            seen.add(place_of_patch(event))
             yield row, patch_of(archive, row, event)
 
 
-def patch_of(archive: Archive, row: Row, event: Event) -> Patch:
-    """Return the patch of a row that the mail of an event carries."""
-    message = archive.message(event.message)
+def place_of_patch(event: Event) -> tuple[object, ...]:
+    """Return what is equal for events with one patch: of a mail, attached to one, of a commit."""
+    return (event.message, event.attachment, event.commit)
+
+
+def patch_of(archive: Archive, row: Row, event: Event) -> Patch | None:
+    """Return the patch of a row that an event carries; None for a commit that git can't show."""
+    found = carried(archive, event)
+    if found is None:
+        return None
+    message = found.message
     text = message.commit_message or ""
     sha = row.sha if row.is_full else None
     who = message.author or message.from_
@@ -128,7 +145,7 @@ def patch_of(archive: Archive, row: Row, event: Event) -> Patch:
         author_email=one_line((who and (who.email or who.email_masked)) or "unknown@invalid"),
         date=_date(message),
         message=text,
-        diff=_diff(archive, event.message, message),
+        diff=_diff(found),
         sha=sha,
         key=event.key,
         queue_file=next((name for name in _queue_files(archive, row)), None),
@@ -206,10 +223,10 @@ def _date(message: Message) -> str | None:
     return None
 
 
-def _diff(archive: Archive, id_: int, message: Message) -> bytes:
+def _diff(found: Carried) -> bytes:
     """The diffstat and the diff, in the octets that were sent: a file may be no UTF-8."""
-    kinds = message.line_kinds
-    lines = _octets(archive, id_, message)
+    kinds = found.message.line_kinds
+    lines = _octets(found.raw, found.message)
     first = next((n for n, kind in enumerate(kinds) if kind in _DIFF), len(kinds))
     cut = kinds.find(KIND_CUT)
     stat = [lines[n] for n in range(max(cut, 0), first) if kinds[n] == KIND_STAT and n < len(lines)]
@@ -217,9 +234,9 @@ def _diff(archive: Archive, id_: int, message: Message) -> bytes:
     return b"".join(line + b"\n" for line in [*stat, b"", *diff])
 
 
-def _octets(archive: Archive, id_: int, message: Message) -> list[bytes]:
+def _octets(raw: bytes, message: Message) -> list[bytes]:
     written = [line.encode("utf-8", "replace") for line in message.body.split("\n")]
-    text = text_of(read_mail(Raw(data=as_mail(archive, id_), source=message.source)))
+    text = text_of(read_mail(Raw(data=raw, source=message.source)))
     if text.body != message.body:  # a page, or a mail of another copy
         return written
     found: list[bytes] = []

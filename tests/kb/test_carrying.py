@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pathlib
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from patchlore.kb.backports import backports
 from patchlore.kb.carrying import Carried, carried
 from patchlore.kb.events import Event
+from patchlore.kb.export.mbox import write
 from patchlore.kb.filling import fill
 from patchlore.kb.git_filling import fill_tree
 from patchlore.kb.history import events_of_tree
@@ -92,3 +94,31 @@ def test_a_commit_of_which_files_are_missing_is_no_patch(
         blob = clock.git("rev-parse", f"{event.commit}:tick.c")
         (clock.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
         assert carried(archive, event) is None
+
+
+def test_a_list_of_commits_alone_is_an_mbox(tmp_path: pathlib.Path, clock: Repository) -> None:
+    """No mail is needed where the repository is; where it is gone, the rows are named."""
+    with Archive(tmp_path / "a", write=True) as archive:
+        of_git(archive, clock)
+        rows = backports(archive, "5.10")
+        out = io.BytesIO()
+        assert write(archive, "5.10.y", rows, out) == []
+        clock.folder.rename(tmp_path / "moved")
+        (note,) = write(archive, "5.10.y", rows, io.BytesIO())
+        assert note.startswith("1 row left out")
+    repository = Repository(tmp_path / "clock")
+    repository.commit("begin", {"tick.c": "one\n"})
+    repository.git("am", "-q", "--patch-format=mboxrd", data=out.getvalue())
+    assert repository.git("log", "-1", "--format=%s") == "tick: für zwei"
+
+
+def test_two_attached_patches_are_two_mails(tmp_path: pathlib.Path) -> None:
+    """One mail carries patches for two trees; each list has its own."""
+    (tmp_path / "both.eml").write_bytes(BOTH)
+    with Archive(tmp_path / "a", write=True) as archive:
+        fill(archive, [str(tmp_path / "both.eml")], jobs=0)
+        for tree, text in (("5.10", b"+two\n"), ("5.4", b"+three\n")):
+            out = io.BytesIO()
+            assert write(archive, tree, backports(archive, tree), out) == []
+            assert out.getvalue().count(b"\ndiff --git ") == 1
+            assert text in out.getvalue()
