@@ -61,10 +61,10 @@ def run_mcp(args: argparse.Namespace) -> int:
 
     from patchlore.commands.common import write_bytes
     from patchlore.library import Library
-    from patchlore.serve.mcp import answers
+    from patchlore.serve.mcp import answers, bounded_lines
 
     with Library(archive_path(args)) as library:
-        for answer in answers(library, sys.stdin.buffer):
+        for answer in answers(library, bounded_lines(sys.stdin.buffer)):
             write_bytes(answer)
     return 0
 

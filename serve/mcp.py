@@ -7,7 +7,7 @@ server with tools needs: initialize, ping, tools/list, tools/call.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -48,6 +48,14 @@ def answers(library: Library, lines: Iterable[bytes]) -> Iterator[bytes]:
         answer = answer_line(library, line)
         if answer is not None:
             yield msgspec.json.encode(answer) + b"\n"
+
+
+def bounded_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a stream; of one that is too long only so much as shows that it is."""
+    while line := stream.readline(_LONGEST + 1):
+        yield line
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(_LONGEST)
 
 
 def answer_line(library: Library, line: bytes) -> Any:

@@ -87,6 +87,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer a question, as a page or below /api/ as JSON."""
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            self.close_connection = True  # what follows is a body, no request of its own
         if not self._is_for_us():
             self._send_error(HTTPStatus.FORBIDDEN, "This server answers to its own address only.")
             return

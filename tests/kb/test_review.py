@@ -14,7 +14,7 @@ from patchlore.ingest.message import Message
 from patchlore.kb.errors import NotFoundError
 from patchlore.kb.reading import Brief
 from patchlore.kb.review import Review, review
-from patchlore.kb.review_covers import deadline_in
+from patchlore.kb.review_covers import deadline_in, shortlog_titles
 from patchlore.kb.review_replies import objections_in
 from patchlore.kb.review_rounds import all_rounds, find_rounds, nearest_rounds, release_in
 from patchlore.kb.store import Archive
@@ -251,7 +251,23 @@ def test_quoted_words_are_no_objection() -> None:
     assert objections_in(made, "a@example.org") == []
 
 
-@given(st.text(max_size=400), st.text(alphabet="tqndh+", max_size=20))
+_LINES = st.sampled_from(
+    [
+        "Responses should be made by Wed, 13 Dec 2023 14:30:00 +0000.",
+        "> Responses should be made by",
+        "Pseudo-Shortlog of commits:",
+        "    clock: mend it",
+        "---",
+        "It fails to boot.",
+        "NAK",
+    ]
+)
+
+
+@given(
+    st.text(max_size=400) | st.lists(_LINES | st.text(max_size=20), max_size=12).map("\n".join),
+    st.text(alphabet="tqndh+", max_size=20),
+)
 def test_any_text_is_read(body: str, kinds: str) -> None:
     """Whatever a mail says, reading it ends, and evidence names a line of it."""
     made = message(body=body, line_kinds=kinds)
@@ -259,6 +275,9 @@ def test_any_text_is_read(body: str, kinds: str) -> None:
         assert proof.line is not None
         assert 1 <= proof.line <= body.count("\n") + 1
     release_in(body)
+    assert all(title in body for title in shortlog_titles(made))
+    found = deadline_in(made, _brief(made), 0, quoted=False)
+    assert found is None or found.evidence.text in body.replace("\t", " ")
 
 
 def test_tags_are_given_to_the_round_or_to_a_patch(tmp_path: pathlib.Path) -> None:

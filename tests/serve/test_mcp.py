@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pathlib
 import subprocess
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from patchlore.library import Library
 from patchlore.serve.answers import QUESTIONS
-from patchlore.serve.mcp import VERSIONS, answer_line, answers
+from patchlore.serve.mcp import VERSIONS, answer_line, answers, bounded_lines
 from tests.cli.conftest import UPSTREAM
 
 
@@ -143,6 +144,16 @@ def test_what_is_no_request_is_an_error(library: Library, line: bytes, code: int
     answer = answer_line(library, line)
     assert (answer["jsonrpc"], answer["error"]["code"]) == ("2.0", code)
     assert len(json.dumps(answer)) < 1000
+
+
+def test_a_line_without_end_takes_no_memory(library: Library) -> None:
+    """So much is read as shows that it is too long; the next line is answered."""
+    stream = io.BytesIO(b"x" * 5_000_000 + b'\n{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+    lines = list(bounded_lines(stream))
+    assert [len(line) > 1024 * 1024 for line in lines] == [True, False]
+    assert max(map(len, lines)) < 1_100_000
+    first, second = (json.loads(answer) for answer in answers(library, lines))
+    assert (first["error"]["code"], second["result"]) == (-32700, {})
 
 
 def test_a_batch_is_answered_as_one(library: Library) -> None:

@@ -238,6 +238,18 @@ def test_what_is_no_request_is_refused(server: Server, data: bytes) -> None:
     assert ask(server, "/api/stats")[0] == 200
 
 
+def test_a_body_is_no_second_request(server: Server) -> None:
+    """A GET with a body is answered, and the connection is closed before the body counts."""
+    body = b"GET /api/stats HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    head = f"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        connection.sendall(head + body)
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+    assert answer.count(b"HTTP/1.1 200") == 1
+
+
 def test_many_ask_at_once(server: Server) -> None:
     """Each connection has an archive of its own."""
     found: list[int] = []
