@@ -94,6 +94,12 @@ class IndexDatabase:
         finally:
             connection.close()
 
+    def prepare_bulk(self) -> None:
+        """Set the tables of text up for adding many documents."""
+        self.code.prepare_bulk()
+        if self.engine == "sqlite":
+            self.prose.prepare_bulk()
+
     def redone(self) -> dict[int, int]:
         """The generation that counts, for each message that was indexed more than once."""
         return dict(self.connection.execute("SELECT message, generation FROM redone").fetchall())

@@ -13,7 +13,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from array import array
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import accumulate
 
 import zstandard
@@ -88,27 +88,27 @@ def diff_lines(message: Message | Searched) -> str:
     return "\n".join(lines)
 
 
-class DiffLines:
-    """The tables ``diff_block`` and ``diff_trigram`` of an index."""
+class Block(Struct, array_like=True):
+    """A row of ``diff_block``, and the text for its row of ``diff_trigram``."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
+    documents: bytes
+    lines: bytes
+    text: str
+
+
+class Blocks:
+    """Collects the lines of documents into blocks."""
+
+    def __init__(self) -> None:
         self._numbers: list[int] = []
         self._sizes: list[int] = []
         self._lines: list[bytes] = []
         self._size = 0
-        self._compressor: zstandard.ZstdCompressor | None = None
-        self._decompressor = zstandard.ZstdDecompressor()
-
-    def create(self) -> None:
-        """Make the tables."""
-        for statement in _SCHEMA:
-            self.connection.execute(statement)
-
-    # -- writing ----------------------------------------------------------------------
+        self._full: list[Block] = []
+        self._compressor = zstandard.ZstdCompressor(level=6)
 
     def add(self, number: int, message: Message | Searched) -> None:
-        """Add the lines of a document; ``flush`` writes the rest."""
+        """Add the lines of a document."""
         lines = diff_lines(message)
         if not lines:
             return
@@ -120,27 +120,53 @@ class DiffLines:
         self._lines.append(data)
         self._size += len(data)
         if self._size >= BLOCK_BYTES:
-            self.flush()
+            self._end()
 
-    def flush(self) -> None:
-        """Write the block that is not full yet."""
-        if not self._numbers:
-            return
-        if self._compressor is None:
-            self._compressor = zstandard.ZstdCompressor(level=6)
+    def take(self) -> list[Block]:
+        """Return the blocks of what came since the last call, the one that is not full too."""
+        if self._numbers:
+            self._end()
+        taken, self._full = self._full, []
+        return taken
+
+    def _end(self) -> None:
         data = b"".join(self._lines)
-        cursor = self.connection.execute(
-            "INSERT INTO diff_block (documents, lines) VALUES (?, ?)",
-            (msgpack.encode((self._numbers, self._sizes)), self._compressor.compress(data)),
-        )
         # Revisions of a patch share most lines: each is read once.
         # (For the table a NUL would be the end.)
         different = dict.fromkeys(data.decode().replace("\0", " ").split("\n"))
-        self.connection.execute(
-            "INSERT INTO diff_trigram (rowid, lines) VALUES (?, ?)",
-            (cursor.lastrowid, "\n".join(line[1:] for line in different)),
+        self._full.append(
+            Block(
+                msgpack.encode((self._numbers, self._sizes)),
+                self._compressor.compress(data),
+                "\n".join(line[1:] for line in different),
+            )
         )
         self._numbers, self._sizes, self._lines, self._size = [], [], [], 0
+
+
+class DiffLines:
+    """The tables ``diff_block`` and ``diff_trigram`` of an index."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self._decompressor = zstandard.ZstdDecompressor()
+
+    def create(self) -> None:
+        """Make the tables."""
+        for statement in _SCHEMA:
+            self.connection.execute(statement)
+
+    def add(self, blocks: Iterable[Block]) -> None:
+        """Write blocks."""
+        for block in blocks:
+            cursor = self.connection.execute(
+                "INSERT INTO diff_block (documents, lines) VALUES (?, ?)",
+                (block.documents, block.lines),
+            )
+            self.connection.execute(
+                "INSERT INTO diff_trigram (rowid, lines) VALUES (?, ?)",
+                (cursor.lastrowid, block.text),
+            )
 
     # -- searching ----------------------------------------------------------------------
 

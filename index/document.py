@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from patchlore.index.engine import Document
 from patchlore.index.functions import function_name
-from patchlore.index.words import BREAK, message_id_words, words, words_with_breaks
+from patchlore.index.words import BREAK, LONGEST, cut, message_id_words
 from patchlore.ingest.message import (
     KIND_ADDED,
     KIND_BINARY,
@@ -63,18 +63,25 @@ def make_document(number: int, message: Message | Searched) -> Document:
     finds besides subject and text: Message-ID, From, names of attachments.
     """
     texts = _texts(message)
-    fields = {
-        "subject": words(message.subject or ""),
-        "own": words_with_breaks(texts["own"]),
-        "quoted": words_with_breaks(texts["quoted"]),
-        "head": _head(message),
-        "dfn": words_with_breaks("\n".join(_paths(message))),
-    }
-    for name in CODE_KINDS.values():
-        fields[name] = words_with_breaks(texts[name])
+    texts["subject"] = (message.subject or "").replace("\n", " ")
+    texts["dfn"] = "\n".join(_paths(message))
     names = map(function_name, dict.fromkeys(texts["dfhh"].split("\n")))
-    fields["fn"] = words_with_breaks("\n".join(name for name in names if name))
+    texts["fn"] = "\n".join(name for name in names if name)
+    fields = {name: cut(text) if text else "" for name, text in texts.items()}
+    fields["head"] = _head(message)
     return Document(number, fields)
+
+
+def words_of(document: Document) -> set[str]:
+    """The words of a document, which is rid of those that are too long for one."""
+    found = set(" ".join(document.fields.values()).split())
+    found.discard(BREAK)
+    long = [word for word in found if len(word) > LONGEST]
+    if long:
+        found.difference_update(long)
+        for name, text in document.fields.items():
+            document.fields[name] = " ".join(word for word in text.split() if len(word) <= LONGEST)
+    return found
 
 
 def _texts(message: Message | Searched) -> dict[str, str]:
@@ -99,7 +106,7 @@ def _texts(message: Message | Searched) -> dict[str, str]:
                 continue
         runs = quoted if kind in _QUOTED else own
         if runs is not last and runs:
-            runs.append(BREAK)
+            runs.append("\n")
         last = runs
         if kind == KIND_QUOTED:
             marks = _quote_marks(line)
@@ -126,7 +133,7 @@ def _diff_line(line: str) -> str:
     return "diff git" if line.startswith("diff --git ") else line
 
 
-def _head(message: Message | Searched) -> list[str]:
+def _head(message: Message | Searched) -> str:
     found = [
         word
         for mid in (message.message_id, *message.message_id_aliases)
@@ -140,7 +147,7 @@ def _head(message: Message | Searched) -> list[str]:
             " ".join(text for text in (person.name, person.email, person.email_masked) if text)
         )
     texts += [attachment.filename or "" for attachment in message.attachments]
-    return found + words_with_breaks("\n".join(texts))
+    return f"{' '.join(found)} {cut(chr(10).join(texts))}"
 
 
 def _paths(message: Message | Searched) -> list[str]:

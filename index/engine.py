@@ -1,15 +1,15 @@
 """What every text engine does: the protocol, and the values that pass through it.
 
-Documents have numbers and fields; a field is a list of words as
-``patchlore.index.words`` cuts them. Engines know nothing of mails, of the
+Documents have numbers and fields; a field is text that ``patchlore.index.words``
+has cut into words. Engines know nothing of mails, of the
 query language or of stems: a searcher that wants "randomize" and its kin asks
 for any of these words. So each engine finds the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -19,14 +19,14 @@ CODE_FIELDS = ("head", "quoted", "dfn", "dfa", "dfb", "dfctx", "dfhh", "fn")
 FIELDS = (*PROSE_FIELDS, *CODE_FIELDS)
 
 
-class Document(Struct):
-    """A document to index: its number and the words of each field, in order.
+class Document(Struct, array_like=True):
+    """A document to index: its number and the words of each field, in order, with blanks between.
 
     ``patchlore.index.words.BREAK`` stands between runs that no phrase may span.
     """
 
     number: int
-    fields: dict[str, list[str]]
+    fields: dict[str, str]
 
 
 class AnyWord(Struct, frozen=True):
@@ -69,11 +69,14 @@ class Engine(Protocol):
 class EngineWriter(Protocol):
     """Adds documents; nothing is seen by readers before ``commit``."""
 
-    def add(self, document: Document) -> None:
-        """Add a document; its number must be new to the engine."""
+    #: Whether other processes can make segments for it, which ``commit`` takes.
+    has_segments: bool
 
-    def commit(self, batch: int) -> None:
-        """Make what was added durable and visible, as batch number BATCH.
+    def add(self, documents: Iterable[Document]) -> None:
+        """Add documents; their numbers must be new to the engine."""
+
+    def commit(self, batch: int, segments: Sequence[Any] = ()) -> None:
+        """Make what was added, and what SEGMENTS hold, durable and visible, as batch number BATCH.
 
         A batch that is committed again (the program was killed between the
         commits of two engines) takes the place of the earlier one.

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from patchlore.index.engine import Document, Pattern, Phrase
-from patchlore.index.words import BREAK
 
 # The words come cut and in lower case, so the simplest tokenizer does: blanks
 # part them, and every other character that words.py lets into a word belongs
-# to it. Non-ASCII characters always do.
+# to it. Non-ASCII characters always do.  So is ";", which stands alone where no
+# phrase may go on (words.BREAK).
 _TOKENIZER = "ascii tokenchars '_''&.,;+#'"
-
-# A lone ";" is no word (words.py), so nobody can search for it; in the text it
-# keeps phrases from going over the end of a line.
-_BREAK = ";"
 
 #: Bytes of postings that FTS5 gathers before it writes a segment.
 _HASH_BYTES = 32 * 1024 * 1024
@@ -44,13 +40,15 @@ class FtsTable:
             f"INSERT INTO {self.name} ({self.name}, rank) VALUES ('hashsize', ?)", (_HASH_BYTES,)
         )
 
-    def add(self, document: Document) -> None:
-        """Add the fields of DOCUMENT that this table holds; its number must be new."""
-        values: list[object] = [document.number]
-        for field in self.fields:
-            words = document.fields.get(field)
-            values.append(" ".join(words).replace(BREAK, _BREAK) if words else None)
-        self.connection.execute(self._insert, values)
+    def add(self, documents: Iterable[Document]) -> None:
+        """Add the fields of DOCUMENTS that this table holds; their numbers must be new."""
+        self.connection.executemany(
+            self._insert,
+            (
+                (document.number, *(document.fields.get(field) or None for field in self.fields))
+                for document in documents
+            ),
+        )
 
     def has(self, number: int) -> bool:
         """Whether a document of this number was added."""

@@ -11,21 +11,26 @@ import sqlite3
 from collections.abc import Callable, Iterator
 
 from patchlore.index.database import ENGINES, FOLDER, IndexDatabase, database_path
-from patchlore.index.document import decode_searched, make_document
 from patchlore.index.engine import EngineWriter
 from patchlore.index.errors import DamagedIndex, IndexingError
+from patchlore.index.making import Maker, Makers, Task, WorkerEnded, default_jobs
 from patchlore.index.sqlite_engine import SqliteEngine
-from patchlore.kb.content import Content
 from patchlore.kb.store import Archive
 
 #: Messages in one batch: what a kill can cost, and the size of a segment.
 BATCH = 8192
+
+#: Messages that are looked up at a time.
+_LISTED = 100_000
 
 #: A document's number is its message's row id, plus this for each time that
 #: the message was indexed before: FTS5 without text can't delete, and need not.
 GENERATION = 1 << 40
 
 WHOOSH_FOLDER = "whoosh"
+
+#: Where processes leave segments for Whoosh's folder.
+SEGMENT_FOLDER = "segments"
 
 
 def update_index(
@@ -108,58 +113,116 @@ def _index_new(
     if not total:
         return 0
     writer = _writer(archive.path, database)
-    done = 0
+    run = _Run(archive, database, writer, progress, total)
     # Postings are many small objects without cycles: looking for cycles among
     # them costs a tenth of the time.
     collecting = gc.isenabled()
     gc.disable()
     try:
-        with database.guarded():
-            database.code.prepare_bulk()
-        while batch := _next_batch(archive, database.revision):
-            with _batch(database):
-                for message, content in archive.contents(message for message, _ in batch):
-                    _add(database, writer, message, content)
-                    done += 1
-                    if progress is not None and done % 64 == 0:
-                        progress(done, total)
-                database.vocabulary.flush()
-                database.lines.flush()
-                writer.commit(database.batch + 1)
-                database.save_state(batch[-1][1], database.batch + 1)
-            gc.collect()
+        while run.done < total and run.index_some():
+            pass
     finally:
+        run.close()
         writer.close()
         if collecting:
             gc.enable()
     if progress is not None:
-        progress(done, total)
-    return done
+        progress(run.done, total)
+    return run.done
 
 
-def _next_batch(archive: Archive, revision: int) -> list[tuple[int, int]]:
-    """The next messages to index: row ids and revisions, in the order of the latter."""
-    return archive.execute(
-        "SELECT id, revision FROM message WHERE revision > ? ORDER BY revision LIMIT ?",
-        (revision, BATCH),
-    ).fetchall()
+class _Run:
+    """One update of an index: what is done, and who makes the documents."""
 
+    def __init__(
+        self,
+        archive: Archive,
+        database: IndexDatabase,
+        writer: EngineWriter,
+        progress: Callable[[int, int], None] | None,
+        total: int,
+    ) -> None:
+        self.done = 0
+        self._archive = archive
+        self._database = database
+        self._writer = writer
+        self._progress = progress
+        self._total = total
+        self._makers: Makers | None = None
+        jobs = default_jobs(total)
+        if jobs:
+            folder = archive.path / FOLDER / SEGMENT_FOLDER
+            self._makers = Makers(archive.path, jobs, folder if writer.has_segments else None)
+        with database.guarded():
+            database.prepare_bulk()
 
-def _add(database: IndexDatabase, writer: EngineWriter, message: int, content: Content) -> None:
-    generation = 0
-    while database.code.has(message + generation * GENERATION):
-        generation += 1
-    searched = decode_searched(content.facts)
-    document = make_document(message + generation * GENERATION, searched)
-    database.code.add(document)
-    database.lines.add(document.number, searched)
-    writer.add(document)
-    for words in document.fields.values():
-        database.vocabulary.add(words)
-    if generation:
-        database.connection.execute(
-            "INSERT OR REPLACE INTO redone VALUES (?, ?)", (message, generation)
+    def close(self) -> None:
+        """End the processes."""
+        if self._makers is not None:
+            self._makers.close()
+            self._makers = None
+
+    def index_some(self) -> bool:
+        """Index the next messages, a batch a transaction; return whether there were any."""
+        messages = self._archive.execute(
+            "SELECT id, revision FROM message WHERE revision > ? ORDER BY revision LIMIT ?",
+            (self._database.revision, _LISTED),
+        ).fetchall()
+        tasks = [(message, self._number(message)) for message, _ in messages]
+        start = 0
+        while start < len(tasks):
+            size = BATCH if self._makers is None else self._makers.batch
+            batch = tasks[start : start + size]
+            try:
+                self._index(batch, tasks[start + size : start + 2 * size], messages[start:][:size])
+            except WorkerEnded:
+                self.close()  # memory, most likely: this process alone needs less
+                continue
+            start += size
+            self.done += len(batch)
+            gc.collect()
+        return bool(messages)
+
+    def _index(
+        self, batch: list[Task], following: list[Task], messages: list[tuple[int, int]]
+    ) -> None:
+        database, makers, done = self._database, self._makers, self.done
+        number = database.batch + 1
+        source = (
+            Maker(self._archive).make(batch)
+            if makers is None
+            else makers.make(batch, following, number)
         )
+        with _batch(database):
+            for made in source:
+                database.code.add(made.documents)
+                if makers is None or not self._writer.has_segments:
+                    self._writer.add(made.documents)
+                database.lines.add(made.blocks)
+                database.vocabulary.add(made.stems, made.parts)
+                done += len(made.documents)
+                if self._progress is not None:
+                    self._progress(done, self._total)
+            database.connection.executemany(
+                "INSERT OR REPLACE INTO redone VALUES (?, ?)",
+                [
+                    (message, document // GENERATION)
+                    for message, document in batch
+                    if document != message
+                ],
+            )
+            if makers is None:
+                self._writer.commit(number)
+            else:
+                self._writer.commit(number, makers.segments)
+            database.save_state(messages[-1][1], number)
+
+    def _number(self, message: int) -> int:
+        """The number of the next document of a message."""
+        number = message
+        while self._database.code.has(number):
+            number += GENERATION
+        return number
 
 
 def _writer(archive_path: pathlib.Path, database: IndexDatabase) -> EngineWriter:

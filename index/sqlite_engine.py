@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from patchlore.index.database import IndexDatabase
 from patchlore.index.engine import Document, Pattern
@@ -14,6 +15,8 @@ class SqliteEngine:
     Reader and writer in one: the transaction of the database is that of the
     engine, so ``commit`` has nothing to do.
     """
+
+    has_segments = False
 
     def __init__(self, database: IndexDatabase) -> None:
         """Work in DATABASE, which stays open until its owner closes it."""
@@ -29,11 +32,11 @@ class SqliteEngine:
         """BM25 of the documents that match any of PATTERNS."""
         return self._table.rank(weights, patterns, wanted)
 
-    def add(self, document: Document) -> None:
-        """Add the prose of DOCUMENT."""
-        self._table.add(document)
+    def add(self, documents: Iterable[Document]) -> None:
+        """Add the prose of DOCUMENTS."""
+        self._table.add(documents)
 
-    def commit(self, batch: int) -> None:
+    def commit(self, batch: int, segments: Sequence[Any] = ()) -> None:
         """Nothing to do: the database commits."""
 
     def close(self) -> None:

@@ -27,24 +27,17 @@ _REMEMBERED = 400_000
 _MOST_IDENTIFIERS = 500
 
 
-class Vocabulary:
-    """The tables ``stem`` and ``part`` of an index."""
+class NewWords:
+    """Collects what the tables must know of the words of documents, each word once."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
+    def __init__(self) -> None:
         self._known: set[str] = set()
         self._stems: list[tuple[str, str]] = []
         self._parts: list[tuple[str, str]] = []
 
-    def create(self) -> None:
-        """Make the tables."""
-        for statement in _SCHEMA:
-            self.connection.execute(statement)
-
-    def add(self, words: Iterable[str]) -> None:
-        """Note the words of a document; ``flush`` writes them."""
-        new = set(words)
-        new -= self._known
+    def add(self, words: set[str]) -> None:
+        """Note the words of a document."""
+        new = words - self._known
         if not new:
             return
         if len(self._known) > _REMEMBERED:
@@ -59,14 +52,28 @@ class Vocabulary:
             if "_" in word:
                 self._parts += [(part, word) for part in set(parts(word))]
 
-    def flush(self) -> None:
-        """Write what was noted."""
-        self._stems.sort()
-        self._parts.sort()
-        self.connection.executemany("INSERT OR IGNORE INTO stem VALUES (?, ?)", self._stems)
-        self.connection.executemany("INSERT OR IGNORE INTO part VALUES (?, ?)", self._parts)
-        self._stems.clear()
-        self._parts.clear()
+    def take(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        """Return rows of both tables for the words that came since the last call."""
+        taken = sorted(self._stems), sorted(self._parts)
+        self._stems, self._parts = [], []
+        return taken
+
+
+class Vocabulary:
+    """The tables ``stem`` and ``part`` of an index."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def create(self) -> None:
+        """Make the tables."""
+        for statement in _SCHEMA:
+            self.connection.execute(statement)
+
+    def add(self, stems: Iterable[tuple[str, str]], parts: Iterable[tuple[str, str]]) -> None:
+        """Write rows that ``NewWords`` has made, as far as they are new."""
+        self.connection.executemany("INSERT OR IGNORE INTO stem VALUES (?, ?)", stems)
+        self.connection.executemany("INSERT OR IGNORE INTO part VALUES (?, ?)", parts)
 
     def kin(self, word: str) -> tuple[str, ...]:
         """All words that share the stem of WORD, itself included."""

@@ -7,11 +7,14 @@ import itertools
 import math
 import operator
 import pathlib
+import pickle
 import sys
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
+
+from msgspec import Struct
 
 from patchlore.index.engine import PROSE_FIELDS, AnyWord, Document, Pattern, Phrase
 from patchlore.index.errors import DamagedIndex
@@ -259,8 +262,18 @@ def _ids(postings: Any) -> Iterable[int]:
     return tuple(postings._ids)
 
 
+class Segment(Struct):
+    """A segment that another process has written in a folder of its own."""
+
+    folder: str
+    #: Whoosh's description of it, pickled.
+    pickled: bytes
+
+
 class WhooshWriter:
     """Adds documents to an index of Whoosh's, a segment for each batch."""
+
+    has_segments = True
 
     def __init__(self, folder: pathlib.Path) -> None:
         """Open the index in FOLDER for writing, or make it; raises DamagedIndex."""
@@ -278,31 +291,39 @@ class WhooshWriter:
         self._writer: Any | None = None
         self._added: list[int] = []
 
-    def add(self, document: Document) -> None:
-        """Add the prose of DOCUMENT."""
+    def add(self, documents: Iterable[Document]) -> None:
+        """Add the prose of DOCUMENTS."""
         writer = self._open()
-        place = writer.docnum
-        writer.add_document(number=document.number)
-        for field in PROSE_FIELDS:
-            words = document.fields.get(field)
-            if words:
-                writer.pool.add_words(field, place, words)
-        self._added.append(place)
+        for document in documents:
+            place = writer.docnum
+            writer.add_document(number=document.number)
+            for field in PROSE_FIELDS:
+                text = document.fields.get(field)
+                if text:
+                    writer.pool.add_words(field, place, text.split())
+            self._added.append(place)
 
-    def commit(self, batch: int) -> None:
-        """Write what was added as one segment, in the place of an earlier try."""
+    def segment(self, batch: int) -> Segment:
+        """Write what was added as a segment that another index can take."""
         writer = self._open()
-        name = str(batch)
+        self._name(writer, batch)
+        described = writer._finalize_segment()
+        writer._finish()
+        self._writer = None
+        return Segment(str(self._folder), pickle.dumps(described))
+
+    def commit(self, batch: int, segments: Sequence[Segment] = ()) -> None:
+        """Write what was added as one segment, in the place of an earlier try; adopt SEGMENTS."""
+        writer = self._open()
         try:
-            writer.delete_by_term("batch", name)
-            for place in self._added:
-                writer.pool.add(("batch", name.encode(), place, 1.0, b""))
-            writer.commit(mergetype=_merge_small)
+            writer.delete_by_term("batch", str(batch))
+            self._name(writer, batch)
+            adopted = [self._adopt(segment) for segment in segments]
+            writer.commit(mergetype=lambda *found: [*_merge_small(*found), *adopted])
         except OSError:
             raise
         except Exception as error:  # what is there can't be read
             raise DamagedIndex(f"The text index {self._folder} is damaged ({error}).") from error
-        self._added.clear()
         self._writer = None
 
     def close(self) -> None:
@@ -318,6 +339,19 @@ class WhooshWriter:
             self._writer = self._index.writer(limitmb=_LIMIT_MB, codec=LeanCodec())
             self._writer.pool = GroupingPool(self._writer.pool)
         return self._writer
+
+    def _name(self, writer: Any, batch: int) -> None:
+        """Note of all documents in which batch they came."""
+        for place in self._added:
+            writer.pool.add(("batch", str(batch).encode(), place, 1.0, b""))
+        self._added.clear()
+
+    def _adopt(self, segment: Segment) -> Any:
+        """Move the files of a segment to this index; return Whoosh's description of it."""
+        described = pickle.loads(segment.pickled)
+        for file in pathlib.Path(segment.folder).glob(f"*{described.segment_id()}*"):
+            file.replace(self._folder / file.name)
+        return described
 
 
 def _merge_small(writer: Any, segments: list[Any]) -> list[Any]:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patchlore.index import diff_lines as module
-from patchlore.index.diff_lines import DiffLines
+from patchlore.index.diff_lines import Blocks, DiffLines
 from patchlore.index.document import Searched
 from patchlore.index.indexing import update_index
 from patchlore.index.regexes import parse_regex
@@ -112,8 +112,9 @@ def test_any_characters_can_be_looked_for(text: str) -> None:
     connection = sqlite3.connect(":memory:")
     lines = DiffLines(connection)
     lines.create()
-    lines.add(7, Searched(body=f"+x {text} x\n+other", line_kinds="++"))
-    lines.flush()
+    blocks = Blocks()
+    blocks.add(7, Searched(body=f"+x {text} x\n+other", line_kinds="++"))
+    lines.add(blocks.take())
     escaped = "".join(char if char.isalnum() or char in " \0'" else f"\\{char}" for char in text)
     for ignore_case in (False, True):
         regex = parse_regex(f"x {escaped} x", ignore_case)
@@ -126,9 +127,10 @@ def test_only_lines_of_the_wanted_are_read() -> None:
     connection = sqlite3.connect(":memory:")
     lines = DiffLines(connection)
     lines.create()
+    blocks = Blocks()
     for number in (1, 2, 3):
-        lines.add(number, Searched(body="+ring", line_kinds="+"))
-    lines.flush()
+        blocks.add(number, Searched(body="+ring", line_kinds="+"))
+    lines.add(blocks.take())
     assert lines.find(None, parse_regex("ring"), 5.0, {2, 9}).documents == {2}
     connection.close()
 
@@ -140,13 +142,14 @@ def documents_with(
     connection = sqlite3.connect(":memory:")
     table = DiffLines(connection)
     table.create()
+    blocks = Blocks()
     for number, text in lines.items():
         added = text.split("\n")
-        table.add(
+        blocks.add(
             number,
             Searched(body="\n".join(f"+{line}" for line in added), line_kinds="+" * len(added)),
         )
-    table.flush()
+    table.add(blocks.take())
     found = table.find("dfb", parse_regex(expression, ignore_case), 60.0)
     connection.close()
     assert found.looked_at == found.blocks

@@ -23,7 +23,7 @@ def texts(lines: list[tuple[str, str]], **fields: object) -> dict[str, list[str]
         line_kinds="".join(kind for kind, _ in lines),
         **fields,  # type: ignore[arg-type]  # each test gives fields of its own
     )
-    return make_document(7, message).fields
+    return {name: text.split() for name, text in make_document(7, message).fields.items()}
 
 
 def test_lines_go_to_fields_by_their_kind() -> None:

@@ -11,7 +11,7 @@ from patchlore.index.database import ENGINES, IndexDatabase
 from patchlore.index.engine import AnyWord, Document, Engine, EngineWriter, Phrase
 from patchlore.index.sqlite_engine import SqliteEngine
 from patchlore.index.whoosh_engine import WhooshEngine, WhooshWriter
-from patchlore.index.words import words_with_breaks
+from patchlore.index.words import cut
 
 TEXTS = {
     1: ("let the ring wrap", "the ring can wrap while it is read"),
@@ -46,7 +46,7 @@ def harness(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterator[
 
 def document(number: int, subject: str, own: str) -> Document:
     """Return a document of these texts."""
-    return Document(number, {"subject": words_with_breaks(subject), "own": words_with_breaks(own)})
+    return Document(number, {"subject": cut(subject), "own": cut(own)})
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def engine(harness: Harness) -> Iterator[Engine]:
     writer, reader = harness()
     for batch, numbers in enumerate(((1, 2), (3,)), 1):
         for number in numbers:
-            writer.add(document(number, *TEXTS[number]))
+            writer.add([document(number, *TEXTS[number])])
         writer.commit(batch)
     writer.close()
     engine = reader()
@@ -120,7 +120,7 @@ def test_rank_knows_fields_and_frequency(engine: Engine) -> None:
 def test_what_is_not_committed_is_not_seen(harness: Harness) -> None:
     """Documents that were added and not committed are gone."""
     writer, reader = harness()
-    writer.add(document(1, "seen", "x"))
+    writer.add([document(1, "seen", "x")])
     writer.commit(1)
     writer.close()
     engine = reader()
@@ -134,7 +134,7 @@ def test_a_batch_that_comes_again_takes_the_place_of_the_first(tmp_path: pathlib
     folder = tmp_path / "whoosh"
     for text in ("early", "late"):
         writer = WhooshWriter(folder)
-        writer.add(document(1, text, "same"))
+        writer.add([document(1, text, "same")])
         writer.commit(1)
         writer.close()
     engine = WhooshEngine(folder)
@@ -149,7 +149,7 @@ def test_small_segments_of_whoosh_are_merged(tmp_path: pathlib.Path) -> None:
     folder = tmp_path / "whoosh"
     for number in range(1, 14):
         writer = WhooshWriter(folder)
-        writer.add(document(number, f"title{number}", "ring the ring"))
+        writer.add([document(number, f"title{number}", "ring the ring")])
         writer.commit(number)
         writer.close()
     assert len(list(folder.glob("*.seg"))) <= 10

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from patchlore.index.patterns import chunks
 from patchlore.index.words import (
     BREAK,
+    cut,
     is_english,
     message_id_words,
     parts,
@@ -146,3 +147,11 @@ def test_chunks_take_any_text(text: str, quoted: bool) -> None:
     """No text of a query makes the cutting fail."""
     for chunk in chunks(text, quoted):
         assert chunk.words
+
+
+@given(st.text("ab1_'&.,;+#- \n"))
+def test_ascii_is_cut_as_all_other_text_is(text: str) -> None:
+    """The quick way for ASCII gives the words that the pattern gives."""
+    assert [*words(text), "é"] == words(f"{text} é")
+    assert [*words_with_breaks(text), "é"] == words_with_breaks(f"{text} é")
+    assert cut(text).split() == words_with_breaks(text)
