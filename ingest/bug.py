@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class BugChange(Struct, kw_only=True):
+class BugChange(Struct, kw_only=True, gc=False):
     """One change in a bug's history: what FIELD lost and what it gained."""
 
     when: str | None = None
@@ -15,7 +15,7 @@ class BugChange(Struct, kw_only=True):
     added: str = ""
 
 
-class Bug(Struct, kw_only=True):
+class Bug(Struct, kw_only=True, gc=False):
     """A bug as its tracker shows it. Of a comment: tracker, number, and which comment it is.
 
     ``tracker`` is a name (``gcc``, ``kernel``, ``sourceware`` …), else the

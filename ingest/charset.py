@@ -54,7 +54,7 @@ def decode(data: bytes, label: str | None) -> tuple[str, str, str | None]:
     a defect code, or None when the label was right.
     """
     name = (label or "").strip().strip("'\"").lower()
-    if data.isascii() and not _STATEFUL.search(name):
+    if data.isascii() and (name in _UTF8 or not _STATEFUL.search(name)):
         return data.decode("ascii"), "ascii", None
     if name not in _UTF8:
         codec = _codec(name)

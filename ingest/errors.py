@@ -19,7 +19,7 @@ class IngestError(PatchloreError):
     """A source can't be read at all: no such file, no permission, not a mail."""
 
 
-class Defect(Struct, frozen=True):
+class Defect(Struct, frozen=True, gc=False):
     """Something in the data that was wrong and was got over.
 
     ``line`` is 1-based in the body, 0 for the headers and the container.

@@ -13,7 +13,7 @@ from patchlore.ingest.message import Attachment, Patchwork
 from patchlore.ingest.raw import Raw
 
 
-class TextPart(Struct, kw_only=True):
+class TextPart(Struct, kw_only=True, gc=False):
     """A part that is shown as text; ``text`` has LF line ends.
 
     ``data`` are the bytes that ``text`` was decoded from by ``charset``
@@ -28,7 +28,7 @@ class TextPart(Struct, kw_only=True):
     is_attachment: bool = False
 
 
-class Mail(Struct, kw_only=True):
+class Mail(Struct, kw_only=True, gc=False):
     """A mail in decoded form.
 
     ``headers`` keeps names as written and values unfolded and decoded, in

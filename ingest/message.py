@@ -21,7 +21,7 @@ Confidence = Literal["certain", "high", "medium", "low"]
 CONFIDENCES: tuple[Confidence, ...] = ("certain", "high", "medium", "low")
 
 
-class Person(Struct, kw_only=True):
+class Person(Struct, kw_only=True, gc=False):
     """A name and an address; a masked address is kept as shown, never as ``email``."""
 
     name: str | None = None
@@ -29,7 +29,7 @@ class Person(Struct, kw_only=True):
     email_masked: str | None = None
 
 
-class SubjectTags(Struct, kw_only=True):
+class SubjectTags(Struct, kw_only=True, gc=False):
     """What the brackets of a subject say (``[PATCH v2 net-next 3/5]``)."""
 
     version: int = 1
@@ -43,14 +43,14 @@ class SubjectTags(Struct, kw_only=True):
     target_range: dict[str, str] | None = None
 
 
-class CommitRef(Struct, kw_only=True):
+class CommitRef(Struct, kw_only=True, gc=False):
     """A commit that a tag names: ``Fixes: <sha> ("subject")``."""
 
     sha: str
     subject: str | None = None
 
 
-class UpstreamRef(Struct, kw_only=True):
+class UpstreamRef(Struct, kw_only=True, gc=False):
     """A commit named by a backport marker.
 
     ``form`` is the slug of the notation; ``relation`` one of ``backport``,
@@ -64,7 +64,7 @@ class UpstreamRef(Struct, kw_only=True):
     subject: str | None = None
 
 
-class CommitMention(Struct, kw_only=True):
+class CommitMention(Struct, kw_only=True, gc=False):
     """A commit named in prose; ``relation`` ``introduced-by``, ``fixed-by`` or ``mention``."""
 
     sha: str
@@ -73,7 +73,7 @@ class CommitMention(Struct, kw_only=True):
     quoted: bool = False
 
 
-class StableNote(Struct, kw_only=True):
+class StableNote(Struct, kw_only=True, gc=False):
     """One range of a ``Cc: stable`` line; ``text`` is the note as written."""
 
     range: str | None = None
@@ -83,7 +83,7 @@ class StableNote(Struct, kw_only=True):
     text: str | None = None
 
 
-class GccBug(Struct, kw_only=True):
+class GccBug(Struct, kw_only=True, gc=False):
     """A GCC bug and where it stands.
 
     ``where`` holds, in order of appearance, ``subject``, ``trailer``,
@@ -96,7 +96,7 @@ class GccBug(Struct, kw_only=True):
     confidence: Confidence = "certain"
 
 
-class OtherBug(Struct, kw_only=True):
+class OtherBug(Struct, kw_only=True, gc=False):
     """A bug of another tracker; syzbot and the like have an ``id`` and no number."""
 
     tracker: str
@@ -105,7 +105,7 @@ class OtherBug(Struct, kw_only=True):
     id: str | None = None
 
 
-class FileChange(Struct, kw_only=True):
+class FileChange(Struct, kw_only=True, gc=False):
     """One file of a diff; counts are ``None`` for a binary one.
 
     ``status``: added, deleted, modified, renamed, copied, mode_change, submodule.
@@ -125,14 +125,14 @@ class FileChange(Struct, kw_only=True):
     functions: list[str] = []
 
 
-class Trailer(Struct, kw_only=True):
+class Trailer(Struct, kw_only=True, gc=False):
     """A tag line of a commit message (``Reviewed-by: …``), its key as written."""
 
     key: str
     value: str
 
 
-class Attachment(Struct, kw_only=True):
+class Attachment(Struct, kw_only=True, gc=False):
     """An attached file; ``size`` in bytes, ``href`` where a page links it."""
 
     filename: str | None = None
@@ -142,14 +142,14 @@ class Attachment(Struct, kw_only=True):
     is_patch: bool = False
 
 
-class Unmatched(Struct, kw_only=True):
+class Unmatched(Struct, kw_only=True, gc=False):
     """A line with the word "upstream" beside a hex run that no rule knows."""
 
     line: int
     text: str
 
 
-class Notification(Struct, kw_only=True):
+class Notification(Struct, kw_only=True, gc=False):
     """A notice of the stable maintainers: added, failed, review, dropped, released."""
 
     kind: str
@@ -160,7 +160,7 @@ class Notification(Struct, kw_only=True):
     release: str | None = None
 
 
-class Regression(Struct, kw_only=True):
+class Regression(Struct, kw_only=True, gc=False):
     """A test robot's finding; ``quoted`` when it stands in quoted text."""
 
     metric: str | None = None
@@ -169,7 +169,7 @@ class Regression(Struct, kw_only=True):
     quoted: bool = False
 
 
-class Dependency(Struct, kw_only=True):
+class Dependency(Struct, kw_only=True, gc=False):
     """What a patch builds on: base-commit, prerequisite-patch-id, depends-on …
 
     ``message_id`` where the value names a mail, in brackets or by an archive's URL.
@@ -180,7 +180,7 @@ class Dependency(Struct, kw_only=True):
     message_id: str | None = None
 
 
-class Applied(Struct, kw_only=True):
+class Applied(Struct, kw_only=True, gc=False):
     """A notice that a patch was taken."""
 
     sha: str | None = None
@@ -190,7 +190,7 @@ class Applied(Struct, kw_only=True):
     by: str | None = None
 
 
-class Compiler(Struct, kw_only=True):
+class Compiler(Struct, kw_only=True, gc=False):
     """A compiler and its version, and where it was named."""
 
     name: str
@@ -198,14 +198,14 @@ class Compiler(Struct, kw_only=True):
     where: str = "body"
 
 
-class TableRow(Struct, kw_only=True):
+class TableRow(Struct, kw_only=True, gc=False):
     """One row of a table of measurements; an empty cell is ``None``."""
 
     compiler: str
     values: list[float | str | None] = []
 
 
-class Table(Struct, kw_only=True):
+class Table(Struct, kw_only=True, gc=False):
     """Measurements by compiler version."""
 
     unit: str | None = None
@@ -213,7 +213,7 @@ class Table(Struct, kw_only=True):
     rows: list[TableRow] = []
 
 
-class Page(Struct, kw_only=True):
+class Page(Struct, kw_only=True, gc=False):
     """The archive's page that a message came from, and its neighbours in the thread.
 
     All three are keys of pages (ingest/sources/links.py): equal keys are one
@@ -226,7 +226,7 @@ class Page(Struct, kw_only=True):
     thread_next: str | None = None
 
 
-class PatchworkCheck(Struct, kw_only=True):
+class PatchworkCheck(Struct, kw_only=True, gc=False):
     """What a robot said of a patch in patchwork: success, warning, fail or pending."""
 
     context: str
@@ -235,7 +235,7 @@ class PatchworkCheck(Struct, kw_only=True):
     url: str | None = None
 
 
-class Patchwork(Struct, kw_only=True):
+class Patchwork(Struct, kw_only=True, gc=False):
     """What patchwork knows of a patch beside its mail; ``related`` are Message-IDs."""
 
     state: str | None = None
@@ -248,7 +248,7 @@ class Patchwork(Struct, kw_only=True):
     related: list[str] = []
 
 
-class CvePair(Struct, kw_only=True):
+class CvePair(Struct, kw_only=True, gc=False):
     """Where a vulnerability came from and what ended it there; ``None``: not known, not fixed."""
 
     vulnerable_version: str | None = None
@@ -257,7 +257,7 @@ class CvePair(Struct, kw_only=True):
     fixed_sha: str | None = None
 
 
-class CveRecord(Struct, kw_only=True):
+class CveRecord(Struct, kw_only=True, gc=False):
     """What an announcement, a CVE record or a dyad file says of a vulnerability."""
 
     id: str | None = None
@@ -268,7 +268,7 @@ class CveRecord(Struct, kw_only=True):
     references: list[str] = []
 
 
-class Evidence(Struct, kw_only=True):
+class Evidence(Struct, kw_only=True, gc=False):
     """Where a fact stands: 1-based line of the body (0: headers), span in characters of it."""
 
     fact: str
@@ -280,7 +280,7 @@ class Evidence(Struct, kw_only=True):
     confidence: Confidence = "certain"
 
 
-class Rejected(Struct, kw_only=True):
+class Rejected(Struct, kw_only=True, gc=False):
     """A candidate that was considered and not taken, and the rule that says why."""
 
     fact: str
@@ -308,7 +308,7 @@ KIND_FOOTER = "f"  # added by a list or an archive
 KIND_PREAMBLE = "p"  # a robot's or a stable maintainer's frame around the patch
 
 
-class Message(Struct, kw_only=True):
+class Message(Struct, kw_only=True, gc=False):
     """A message with its facts. The meaning of each field: docs/facts.md."""
 
     source: Source

@@ -12,7 +12,8 @@ import email.errors
 import email.message
 import email.policy
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from patchlore.ingest.charset import decode
 from patchlore.ingest.encoded_words import decode_words
@@ -116,13 +117,16 @@ def _has_too_many_parts(body: bytes, boundary: str) -> bool:
     return sum(body.count(b"\n--" + line) for line in inner if line) > MAX_PARTS
 
 
-def parse_content_type(value: str | None) -> tuple[str, dict[str, str]]:
+def parse_content_type(value: str | None) -> tuple[str, Mapping[str, str]]:
     """The type and the parameters of a Content-Type field; text/plain when it has none."""
-    if not value:
-        return "text/plain", {}
+    return _content_type_of(value[:4000]) if value else ("text/plain", {})
+
+
+@lru_cache(maxsize=256)
+def _content_type_of(value: str) -> tuple[str, dict[str, str]]:
     match = _TYPE.match(value)
     kind = match[1].lower() if match else "text/plain"
-    parameters = {name.lower(): text.strip('"') for name, text in _PARAMETER.findall(value[:4000])}
+    parameters = {name.lower(): text.strip('"') for name, text in _PARAMETER.findall(value)}
     return kind, parameters
 
 
@@ -137,7 +141,7 @@ def looks_like_diff(data: bytes) -> bool:
 
 
 def _add_single_part(
-    mail: Mail, body: bytes, content_type: str, parameters: dict[str, str]
+    mail: Mail, body: bytes, content_type: str, parameters: Mapping[str, str]
 ) -> None:
     encoding = (mail.get("content-transfer-encoding") or "").strip().lower()
     octets = _undo_transfer_encoding(body, encoding, mail)
@@ -208,7 +212,8 @@ def _text_part(octets: bytes, charset: str | None, content_type: str, mail: Mail
     text, used, defect = decode(octets, charset)
     if defect and octets:
         mail.defects.append(Defect(defect, text=(charset or "")[:40]))
-    if "\n\n" in text and ("\n\nindex " in text or "\n\n@@ -" in text):
+    sought = octets if used in ("ascii", "utf-8") else text.encode("utf-8", "replace")
+    if b"\n\nindex " in sought or b"\n\n@@ -" in sought:
         single = single_spaced(text)
         if single is not None:
             mail.defects.append(Defect(DOUBLE_SPACED))

@@ -13,7 +13,7 @@ import re
 from msgspec import Struct
 
 
-class Leaf(Struct, kw_only=True):
+class Leaf(Struct, kw_only=True, gc=False):
     """A part that holds something: its fields as they matter, and its octets still encoded."""
 
     content_type: str = "text/plain"

@@ -12,7 +12,7 @@ Fidelity = Literal["exact", "rewritten", "masked", "flattened"]
 FIDELITIES: tuple[Fidelity, ...] = ("exact", "rewritten", "masked", "flattened")
 
 
-class Place(Struct, kw_only=True):
+class Place(Struct, kw_only=True, gc=False):
     """What the folder that a patch lies in says of it (sources/patch_folder.py).
 
     ``tree`` (``6.6.y``), ``state`` (``queued``, ``released``) and ``release``
@@ -28,7 +28,7 @@ class Place(Struct, kw_only=True):
     guards: list[str] = []
 
 
-class Source(Struct, kw_only=True):
+class Source(Struct, kw_only=True, gc=False):
     """Where a copy of a message was found.
 
     ``offset`` is what finds it again in its container: the byte offset in an
@@ -46,7 +46,7 @@ class Source(Struct, kw_only=True):
     place: Place | None = None
 
 
-class Raw(Struct, kw_only=True):
+class Raw(Struct, kw_only=True, gc=False):
     """One message as it was found: ``data`` are its bytes, container escapes undone.
 
     ``data`` and ``source.format`` are all that parsing needs, so an archive

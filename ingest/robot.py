@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Diagnostic(Struct, kw_only=True):
+class Diagnostic(Struct, kw_only=True, gc=False):
     """What a compiler or linker said; ``level`` is error, warning, or None."""
 
     file: str | None = None
@@ -14,7 +14,7 @@ class Diagnostic(Struct, kw_only=True):
     text: str
 
 
-class Metric(Struct, kw_only=True):
+class Metric(Struct, kw_only=True, gc=False):
     """A measurement that changed: ``change`` as written (``-41.6%``).
 
     ``kind``: regression or improvement.
@@ -25,7 +25,7 @@ class Metric(Struct, kw_only=True):
     kind: str
 
 
-class Robot(Struct, kw_only=True):
+class Robot(Struct, kw_only=True, gc=False):
     """A test robot's report, in its own mail (docs/facts.md, "Robots").
 
     ``name``: kernel test robot, syzbot. ``kind``: build, build-status, boot,
@@ -60,7 +60,7 @@ class Robot(Struct, kw_only=True):
     asks: list[str] = []
 
 
-class BotCommand(Struct, kw_only=True):
+class BotCommand(Struct, kw_only=True, gc=False):
     """A command to a robot: ``#syz fix: title``, ``#regzbot introduced: <sha>``.
 
     ``commits`` are hashes and versions of the value (two for a range),

@@ -25,6 +25,7 @@ WORDS = (
     "fixes", "stable-dep-of", "stable", "://", "closes", "revert", "cve",
     # upstream markers and requests
     "upstream", "commit", "cherry", "backport", "mainline", " ]", "please", "drop",
+    "origin:", " inclusion", "from linux-",
     # bugs
     "gcc", "bugzilla", "bugs.", "bug/", "bugs/", "debian bug", "syz", "bsc#", "bnc#", "boo#",
     "llvm", "sourceware", "issues/", "launchpad",

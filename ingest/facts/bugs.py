@@ -71,8 +71,10 @@ _SIGNS = (
     "gcc", "bugzilla", "bugs.", "bug/", "bugs/", "debian bug", "syz", "bsc#", "bnc#", "boo#",
     "llvm", "sourceware", "issues/", "launchpad",
 )  # fmt: skip
-#: "pr" is in every "print" and "process"; as bugs are written it is not.
-_PR = re.compile(r"PR(?:[ \t#:]{0,3}[\w(]|$)", re.M)
+#: "PR" is in every "PRINT" and "PROT_READ"; before a number, a component or a wrap it is not.
+_PR = re.compile(
+    r"PR(?:[ \t]?#?\d|[ \t]{0,3}[:#]?[ \t]{0,3}[a-zA-Z][a-zA-Z0-9+-]{0,20}/\d|$)", re.M
+)
 
 
 class _Finder:
@@ -152,9 +154,10 @@ class _Finder:
                 self._add_other("sourceware", number, component, index, match[0])
             elif component == "kern":
                 self._add_other("netbsd", number, component, index, match[0])
-        if _NOT_GCC.search(line) and not found and "gcc.gnu.org" not in line:
+        bare = list(_BARE.finditer(line))
+        if not bare or (not found and "gcc.gnu.org" not in line and _NOT_GCC.search(line)):
             return found
-        for match in _BARE.finditer(line):
+        for match in bare:
             number = int(match[1])
             named = line[max(0, match.start() - 4) : match.start()].lower().endswith("gcc ")
             if named or (number < 10_000 and not found):

@@ -14,6 +14,8 @@ _LINK_TAG = re.compile(
     r"[ \t]*:[ \t]*<?(?=(?:https?|ftp)://)",
     re.I,
 )
+#: First letters of the tags here.
+_TAG_HEADS = frozenset("lbrduptcfLBRDUPTCF")
 _CLOSES = re.compile(r"[ \t]{0,2}closes[ \t]*:[ \t]*(?:<?((?:https?|ftp)://\S+)|(#\d+))", re.I)
 _FIXES_URL = re.compile(r"[ \t]{0,2}fixes[ \t]*:[ \t]*<?((?:https?|ftp)://\S+)", re.I)
 _ARCHIVE_ID = re.compile(r"/(?:r/|all/|[\w.+-]+/)*(?:id:|msgid/|mid/)?([^/?#\s]+@[^/?#\s]+)")
@@ -69,7 +71,9 @@ def find(context: Context) -> None:
     tagged: set[str] = set()
     notes = {index for index, _ in context.layout.notes} if message.is_patch else set()
     for index, line in _tag_region(context):
-        if index in notes or ("://" not in line and "#" not in line):
+        if ("://" not in line and "#" not in line) or index in notes:
+            continue
+        if line.lstrip(" \t")[:1] not in _TAG_HEADS:
             continue
         closes = _CLOSES.match(line)
         fixes = None if closes else _FIXES_URL.match(line)

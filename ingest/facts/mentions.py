@@ -72,9 +72,10 @@ def _named(line: str) -> Iterator[tuple[str, str | None, str, str]]:
             if sha != "-":
                 yield sha.lower(), None, relation, sha
         return
-    relation = _relation(line)
+    relation = ""
     for pattern in (_NAMED, _TITLED):
         for match in pattern.finditer(line):
+            relation = relation or _relation(line)
             title = " ".join(match[2].split()) if match[2] else None
             yield match[1].lower(), title, relation, match[0]
 

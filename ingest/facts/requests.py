@@ -34,6 +34,7 @@ _VERB = re.compile(
 _NOT = re.compile(r"\b(?:don't|do not|not|drop|dropped|revert|never)\b", re.I)
 #: ``5.15.y`` anywhere, ``5.15`` behind a word that makes it a tree; ``5.15.7`` is a release.
 _TREE = re.compile(r"(?<![\w.])(?:linux-)?v?(\d{1,2}\.\d{1,3})\.y(?![\w.]*\w)", re.I)
+_RELEASE = re.compile(r"\d\.\d")
 _BARE_TREE = re.compile(
     r"(?:\b(?:to|for|in|into|on|and|or|stable|trees?|kernels?|versions?|branch(?:es)?|series)|[,/&:])"
     r"[ :(]{0,3}(?:the )?(?:linux-|stable[ -])?v?(\d{1,2}\.\d{1,3})(?:-stable|\+)?(?![\w.]*\w)",
@@ -69,7 +70,9 @@ def read_requests(context: Context) -> Iterator[tuple[UpstreamRef, int]]:
     lines = context.own_lines if message.is_reply else context.message_lines
     trees: list[str] = []
     for paragraph in _paragraphs(lines):
-        said = " ".join(line.strip() for _, line in paragraph)
+        said = " ".join([line.strip() for _, line in paragraph])
+        if not trees and _RELEASE.search(said) is None:
+            continue  # names no tree, and no list follows one that does
         asks = len(paragraph) <= _MAX_LINES and _ASKS.search(said) is not None
         if asks and _VERB.search(said) and not _NOT.search(said):
             trees = _trees(said)

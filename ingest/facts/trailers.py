@@ -56,7 +56,7 @@ def tag_lines(context: Context, lines: list[Line]) -> list[tuple[int, str, str]]
     tags: list[tuple[int, str, str]] = []
     last = -2
     for index, line in lines:
-        if line[:1] == " " and line.strip() and last == index - 1 and tags:
+        if last == index - 1 and line[:1] == " " and line.strip():
             # A folded value goes on below, indented: git interpret-trailers joins it.
             where, key, value = tags[-1]
             if len(value) < 1000 and ":" not in line.split(" ")[0]:
@@ -66,7 +66,7 @@ def tag_lines(context: Context, lines: list[Line]) -> list[tuple[int, str, str]]
         if ":" not in line:
             continue
         match = _TAG.match(line)
-        if match and is_tag(match[1], match[2], flat=context.text.flat):
+        if match is not None and is_tag(match[1], match[2], flat=context.text.flat):
             tags.append((index, match[1], match[2].strip()))
             last = index
     return tags

@@ -26,6 +26,10 @@ _GATE = re.compile(
     r"|from (?:mainline|linux)|this |just |an? |partial|[0-9a-f]{7,40}(?![0-9a-z]))"
     r"|[\w-]{1,30} inclusion\s*$"
 )
+#: And what stands in each of them, but for a commit's id alone in brackets.
+_LINE_WORDS = (
+    "upstream", "commit", "cherry", "backport", "mainline", "origin:", " inclusion", "from linux-"
+)  # fmt: skip
 #: Slug of the notation, relation, pattern; the first that matches a line counts.
 _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     (
@@ -270,10 +274,13 @@ def find(context: Context) -> None:
         return
     refs: list[tuple[UpstreamRef, int]] = []
     lines = context.message_lines
+    wanted = _lines_to_read(context)
     first = next((index for index, line in lines if line.strip()), -1)
     inclusion = ""
     skip = -1
     for position, (index, line) in enumerate(lines):
+        if wanted is not None and index not in wanted:
+            continue
         if index in context.claimed or index == skip or not line:
             continue
         if "\xa0" in line:
@@ -322,6 +329,13 @@ def find(context: Context) -> None:
     _store(context, refs)
     if "upstream" in words:
         _report_others(context)
+
+
+def _lines_to_read(context: Context) -> set[int] | None:
+    """The lines that can hold a marker; None for all."""
+    if context.text.flat or _targets_stable(context):  # "[ 0123456789ab ]" alone
+        return None
+    return {index for word in _LINE_WORDS for index in context.words.lines(word)}
 
 
 def _match(line: str) -> UpstreamRef | None:
