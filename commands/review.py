@@ -32,10 +32,13 @@ def add_parsers(subparsers: Subparsers) -> None:
             "patchlore review 6.6.9-rc1",
             "patchlore review 6.6.9       the last candidate of a release",
             "patchlore review 6.6         the newest round of a tree",
+            "patchlore review ID          the round that a mail belongs to",
             "patchlore review 6.6.9-rc1 --json",
         ],
     )
-    parser.add_argument("release", metavar="RELEASE", help="6.6.9-rc1, 6.6.9, or a tree: 6.6")
+    parser.add_argument(
+        "release", metavar="RELEASE", help="6.6.9-rc1, 6.6.9, a tree (6.6), or a Message-ID"
+    )
     add_json(parser)
     parser.set_defaults(run=run_review)
 

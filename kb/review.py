@@ -10,7 +10,7 @@ from msgspec import Struct
 from patchlore.kb.backports import Row, backports
 from patchlore.kb.errors import NotFoundError
 from patchlore.kb.merge import title_hash
-from patchlore.kb.reading import Brief, briefs
+from patchlore.kb.reading import Brief, briefs, find_messages, message_names
 from patchlore.kb.review_answers import answers, replies_to, reports_elsewhere
 from patchlore.kb.review_covers import Deadline, deadline_in, shortlog_titles
 from patchlore.kb.review_fixes import PendingFix, pending_fixes
@@ -97,16 +97,33 @@ def review(archive: Archive, name: str) -> Review:
     """Return the dossier of the round that ``name`` means, the newest of several.
 
     ``6.6.9-rc1`` is one round, ``6.6.9`` the last candidate of a release, ``6.6``
-    the newest round of a tree.  Raises NotFoundError, which names near rounds.
+    the newest round of a tree; the Message-ID of a cover, a patch or an answer is
+    that mail's round.  Raises NotFoundError, which names near rounds.
     """
     rounds = all_rounds(archive)
-    found = find_rounds(rounds, name)
+    found = _of_mail(archive, rounds, name) if "@" in name else find_rounds(rounds, name)
     if not found:
         near = ", ".join(nearest_rounds(rounds, name))
         hint = f"; the nearest are {near}" if near else ": the archive has no review round at all"
         raise NotFoundError(f"No mail in the archive is of a review round {name.strip()}{hint}.")
     chosen = max(found, key=lambda item: (item.timestamp or 0, item.order))
     return _Reader(archive, chosen, rounds).read()
+
+
+def _of_mail(archive: Archive, rounds: Sequence[Round], name: str) -> list[Round]:
+    """The round of a mail: its own Message-ID is the cover's, or its References name it."""
+    texts = set(message_names(name))
+    ids = find_messages(archive, name)
+    mids = {
+        mid
+        for (mid,) in archive.execute(
+            "SELECT m.mid FROM json_each(?1) AS j JOIN message AS m ON m.id = j.value"
+            " UNION SELECT r.mid FROM json_each(?1) AS j"
+            " JOIN reference AS r ON r.message = j.value",
+            (json.dumps(ids),),
+        )
+    }
+    return [item for item in rounds if item.key in texts or item.mid in mids]
 
 
 class _Reader:

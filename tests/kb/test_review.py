@@ -277,7 +277,7 @@ def test_any_text_is_read(body: str, kinds: str) -> None:
     release_in(body)
     assert all(title in body for title in shortlog_titles(made))
     found = deadline_in(made, _brief(made), 0, quoted=False)
-    assert found is None or found.evidence.text in body.replace("\t", " ")
+    assert found is None or str(found.evidence.text) in body.replace("\t", " ")
 
 
 def test_tags_are_given_to_the_round_or_to_a_patch(tmp_path: pathlib.Path) -> None:
@@ -408,6 +408,20 @@ def test_an_unknown_round_names_the_nearest(tmp_path: pathlib.Path) -> None:
     for name in ("6.6.9-rc2", "6.1", "clock", ""):
         assert find_rounds(rounds, name) == []
         assert nearest_rounds(rounds, name) == ["6.6.9-rc1"]
+
+
+def test_a_mail_names_its_round(tmp_path: pathlib.Path) -> None:
+    """The cover, a patch, an answer; also a cover that only answers name."""
+    asked = answer("ask", "Please drop this one.", "rc1-0@example.org", "rc1-2@example.org")
+    second = answer("two", "Fine.", "rc2-0@example.org").replace("rc1 review", "rc2 review")
+    with Archive(fill(tmp_path, *RC1, asked, second, FIX)) as archive:
+        for name in ("rc1-0@example.org", "<rc1-3@example.org>", "ask@example.org"):
+            assert review(archive, name).release == "6.6.9-rc1", name
+        for name in ("rc2-0@example.org", "two@example.org"):
+            assert review(archive, name).release == "6.6.9-rc2", name
+        for name in ("fix@example.org", "absent@example.org"):
+            with pytest.raises(NotFoundError, match=f"round {name}; the nearest are"):
+                review(archive, name)
 
 
 def test_an_archive_without_rounds_says_so(tmp_path: pathlib.Path) -> None:
