@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.utils
+import re
 import unicodedata
 from datetime import datetime
 from email.header import Header
@@ -15,6 +16,9 @@ from patchlore.kb.store import Archive
 MAIL_FORMATS = frozenset(
     {"rfc822", "mbox", "maildir", "public-inbox", "git-patch", "patchwork-mbox"}
 )
+
+#: Names that need no quotes: words of atoms (RFC 5322, 3.2.3).
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~ -]+")
 
 #: Formats of texts that are no mails but stand in a mailbox under a separator that
 #: names their format: patches without a header, the mails of old archives.
@@ -101,6 +105,8 @@ def address_of(person: Person | None) -> str:
         return address
     if not name.isascii():
         return f"{encoded(name)} <{address}>"
+    if _PLAIN_NAME.fullmatch(name):
+        return f"{name} <{address}>"
     quoted = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{quoted}" <{address}>'
 

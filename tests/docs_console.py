@@ -41,7 +41,7 @@ ELISION = "…"
 HOME = "/home/ada"
 
 _FENCE = "```"
-_PROGRAMS = ("patchlore", "echo", "demo/make-tree")
+_PROGRAMS = ("patchlore", "echo", "cat", "ls", "demo/make-tree")
 _SPEED = re.compile(r"in \d+\.\d s \([\d,]+ mails/s\)")
 
 

@@ -13,6 +13,7 @@ from typing import BinaryIO
 from patchlore.kb.backports import Row
 from patchlore.kb.export.patches import full_sha, left_out
 from patchlore.kb.export.telling import proof_of, requirement
+from patchlore.kb.export.vulnerabilities import fixes_of
 from patchlore.kb.mailing import encoded
 from patchlore.kb.store import Archive
 from patchlore.kb.text import printable, shorten
@@ -34,14 +35,14 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
         if sha is None:
             left.append(row)
             continue
-        text = "\n".join(_mail(tree, row, sha)) + "\n"
+        text = "\n".join(_mail(archive, tree, row, sha)) + "\n"
         # No line of the text can be taken for a separator.
         safe = text.replace("\nFrom ", "\n>From ")
         out.write(f"{_SEPARATOR}\n{safe}\n".encode("utf-8", "replace"))
     return left_out(left, "the upstream commit is not known in full")
 
 
-def _mail(tree: str, row: Row, sha: str) -> Iterator[str]:
+def _mail(archive: Archive, tree: str, row: Row, sha: str) -> Iterator[str]:
     title = shorten(printable(row.subject), _LONGEST) or "(no title)"
     yield f"To: {_TO}"
     # Folded in our way alone: a title can't begin a header.
@@ -57,9 +58,12 @@ def _mail(tree: str, row: Row, sha: str) -> Iterator[str]:
     yield ""
     yield "Why:"
     yield ""
-    for text in (printable(row.reason), *(printable(text) for text in row.notes)):
-        yield from textwrap.wrap(text, _WIDTH, initial_indent="  - ", subsequent_indent="    ")
+    yield from _item(row.reason)
     yield f"    {shorten(proof_of(row), _LONGEST)}"
+    for commit, subject in fixes_of(archive, row):
+        yield from _item(f"It fixes {commit}" + (f' ("{subject}").' if subject else "."))
+    for text in row.notes:
+        yield from _item(text)
     if row.requires:
         yield ""
         yield "It needs these first, in this order:"
@@ -67,3 +71,9 @@ def _mail(tree: str, row: Row, sha: str) -> Iterator[str]:
         yield from (f"    {requirement(need)}" for need in row.requires)
     yield ""
     yield f"Versions: {tree}"
+
+
+def _item(text: str) -> Iterator[str]:
+    yield from textwrap.wrap(
+        printable(text), _WIDTH, initial_indent="  - ", subsequent_indent="    "
+    )

@@ -96,28 +96,33 @@ def pairs_of(archive: Archive, cve: str) -> list[Pair]:
     ]
 
 
+def fixes_of(archive: Archive, row: Row) -> list[tuple[str, str | None]]:
+    """Return what the row's commit fixes as its mails and commits write it: commit and title."""
+    found: dict[str, str | None] = {}
+    for event in row.events:
+        if event.message:
+            for sha, subject in archive.execute(
+                "SELECT sha, subject FROM commit_ref WHERE message = ? AND relation = 'fixes'"
+                " AND NOT quoted ORDER BY position",
+                (event.message,),
+            ):
+                found[sha] = found.get(sha) or subject
+    for commit in _commits(row):
+        for sha, subject in archive.execute(
+            "SELECT r.sha, r.subject FROM git_commit_ref AS r JOIN git_commit AS c"
+            " ON c.id = r.git_commit WHERE c.sha = ? AND r.relation = 'fixes' ORDER BY r.position",
+            (commit,),
+        ):
+            found[sha] = found.get(sha) or subject
+    return list(found.items())
+
+
 def introduced_by(archive: Archive, row: Row) -> list[Own]:
     """Return the commits that the row's commit fixes, those known in full, with their versions.
 
     As the tags ``Fixes:`` of its patches and of the commit itself say.
     """
-    shas = dict.fromkeys(
-        sha
-        for event in row.events
-        if event.message
-        for (sha,) in archive.execute(
-            "SELECT sha FROM commit_ref WHERE message = ? AND relation = 'fixes' AND NOT quoted"
-            " ORDER BY position",
-            (event.message,),
-        )
-    )
-    for sha in _commits(row):
-        for (found,) in archive.execute(
-            "SELECT r.sha FROM git_commit_ref AS r JOIN git_commit AS c ON c.id = r.git_commit"
-            " WHERE c.sha = ? AND r.relation = 'fixes' ORDER BY r.position",
-            (sha,),
-        ):
-            shas.setdefault(found)
+    shas = dict.fromkeys(sha for sha, _ in fixes_of(archive, row))
     whole = dict.fromkeys(found for sha in shas if (found := _whole(archive, sha)))
     return [_in_tree(archive, sha, row.tree) for sha in whole]
 

@@ -308,3 +308,11 @@ def test_versions_of_mainline(text: str, expected: bool) -> None:
     version = parse_version(text)
     assert version is not None
     assert is_mainline(version) is expected
+
+
+def test_a_mail_to_the_stable_team_says_what_the_commit_fixes(lists: Lists) -> None:
+    """Beside what the list knows, and the line that proves it."""
+    text, _ = lists.text("mail")
+    first = text.partition("\nFrom mboxrd@z")[0]
+    assert f'  - It fixes {CAUSE[:12]} ("tick: begin").\n' in first
+    assert "  - posted\n    <backport-0@example.org> line 3: commit " in first
