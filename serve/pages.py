@@ -14,7 +14,8 @@ body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 72em; p
 pre, code, .proof { font-family: ui-monospace, monospace; font-size: 13px; }
 pre { overflow-x: auto; } form { margin-bottom: 1em; } input[name=query] { width: 60%; }
 .proof { color: #666; } dt { font-weight: bold; margin-top: .6em; } dd { margin-left: 1.5em; }
-ul { padding-left: 1.2em; } .q { color: #678; } .add { color: #070; } .del { color: #a00; }
+ul { padding-left: 1.2em; } td, th { vertical-align: top; text-align: left; padding: .2em .6em; }
+.q { color: #678; } .add { color: #070; } .del { color: #a00; }
 @media (prefers-color-scheme: dark) { body { background: #111; color: #ddd; } a { color: #8bf; }
 .proof, .q { color: #999; } .add { color: #8d8; } .del { color: #f88; } }
 """
@@ -83,6 +84,8 @@ def answer_page(name: str, values: Mapping[str, str], answer: Any) -> str:
             return page(printable(answer.get("subject")) or title, _message(answer))
         case "thread":
             return page(title, _thread(answer))
+        case "backports":
+            return page(f"backports {values.get('tree', '')}", _backports(answer))
     return page(title, value_html(answer))
 
 
@@ -199,3 +202,21 @@ def _thread(nodes: Sequence[Mapping[str, Any]]) -> str:
         seen = _brief(message) if message else f"(not seen) {_text(node['message_id'])}"
         lines.append(f"<div>{indent}{seen}</div>")
     return "".join(lines)
+
+
+def _backports(answer: Mapping[str, Any]) -> str:
+    rows = []
+    for row in answer["rows"]:
+        sha = row["upstream_commit"]
+        commit = link("commit", "sha", sha, sha[:12]) if sha else "(not known)"
+        state = row["state"]
+        if row["state_before"]:
+            state += f" (before: {row['state_before']})"
+        when = (row["date_iso"] or "")[:10]
+        rows.append(
+            f"<tr><td>{_text(state)}</td><td>{commit}</td><td>{_text(row['subject'] or '')}<br>"
+            f"{_text(when + ' ' + row['reason'])}<br>{_proof(row['evidence'])}</td></tr>"
+        )
+    head = "<tr><th>state</th><th>commit</th><th>title, reason, proof</th></tr>"
+    shown = f"{len(rows):,} of {answer['total']:,}"
+    return f"<p>{shown}</p><table>{head}{''.join(rows)}</table>"

@@ -152,7 +152,23 @@ def test_pages_hold_no_script_and_no_foreign_link(server: Server, target: str) -
     tags.feed(body)
     assert {tag for tag, _ in tags.found} <= {
         *("html", "head", "meta", "title", "link", "body", "form", "a", "input", "button", "h1"),
-        *("h2", "ul", "li", "dl", "dt", "dd", "p", "pre", "span", "div", "br"),
+        *(
+            "h2",
+            "ul",
+            "li",
+            "dl",
+            "dt",
+            "dd",
+            "p",
+            "pre",
+            "span",
+            "div",
+            "br",
+            "table",
+            "tr",
+            "td",
+            "th",
+        ),
     }
     for _, attributes in tags.found:
         assert not any(name.startswith("on") for name in attributes)
