@@ -16,6 +16,9 @@ __all__ = ["OPEN_STATES", "STATES", "Requirement", "Row", "backports", "decide",
 
 _FULL = 40
 
+#: Events whose commit is that of a revert, or what that names.
+_BACK = ("reverted", "re-applied")
+
 
 def backports(
     archive: Archive,
@@ -101,7 +104,7 @@ def _next_state(state: str, event: Event) -> str | None:
 
 def _row(tree: str, events: list[Event]) -> Row:
     state, decisive = decide(events)
-    named = next((event for event in events if event.sha and event.kind != "reverted"), decisive)
+    named = next((event for event in events if event.sha and event.kind not in _BACK), decisive)
     return Row(
         tree=tree,
         state=state,
@@ -143,7 +146,7 @@ def _group(events: Iterable[Event]) -> list[list[Event]]:
     reverts: list[Event] = []
     for event in events:
         title = even_out(event.subject)
-        if event.kind == "reverted":
+        if event.kind in _BACK:
             reverts.append(event)
             continue
         group = event.sha or titles.get(title) or f"title {title}"
@@ -151,7 +154,10 @@ def _group(events: Iterable[Event]) -> list[list[Event]]:
         if title:
             titles.setdefault(title, group)
     for event in reverts:
-        group = event.sha if event.sha in groups else titles.get(even_out(event.subject), "")
+        group = titles.get(even_out(event.subject), "")
+        # What a revert of a revert names is the first revert, which may be a row, too.
+        if event.sha in groups and (event.kind == "reverted" or event.commit or not group):
+            group = str(event.sha)
         if group:
             groups[str(group)].append(event)
             groups[str(group)].sort(key=lambda item: item.timestamp or 0)

@@ -114,6 +114,10 @@ class Contents:
             return None
         return MEDIUM
 
+    def is_upstream(self, place: int | None) -> bool:
+        """Whether commits of a place are in the mainline or in the tree."""
+        return place in self._places.upstream or place in self._places.own
+
     def record_of(self, sha: str) -> Record | None:
         """Return the CVE record that says in which release of the tree a commit is."""
         return self._records.get(sha)

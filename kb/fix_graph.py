@@ -6,6 +6,7 @@ Read once for a list: a few queries over all there is, instead of some for each 
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -87,11 +88,13 @@ class Graph:
         self._archive = archive
         self._places = places
         self.commits: dict[str, Upstream] = {}
+        self._names: list[str] = []
         pending: list[tuple[Upstream, tuple[object, ...]]] = []
         self._read_mainline(pending)
         self._read_stable(pending)
         self._read_mails(pending)
         self._read_records(pending)
+        self._names = sorted(self.commits)
         self.targets = self._resolve({str(row[1]) for _, row in pending})
         #: Full sha of a target to the (commit, ref) pairs that name it.
         self.named_by: dict[str, list[tuple[Upstream, Ref]]] = {}
@@ -122,24 +125,30 @@ class Graph:
             pending.append((commit, made))
 
     def _read_stable(self, pending: list[tuple[Upstream, tuple[object, ...]]]) -> None:
-        """Commits upstream that no mainline which was read has, but another stable tree."""
+        """Commits upstream that no mainline which was read has, but another stable tree.
+
+        Of the others only what that tree took them for: a backport has the message of
+        its commit, but for the tag Stable-dep-of.
+        """
         wanted = set().union(*self._places.stable.values()) - self._places.own
         wanted -= self._places.upstream
         if not wanted:
             return
         rows = self._archive.execute(
             "SELECT c.sha, c.subject, c.commit_time, m.sha, r.relation, r.sha, r.subject, r.line,"
-            " r.text, r.confidence FROM git_commit AS c JOIN git_commit_ref AS m"
+            " r.text, r.confidence, EXISTS (SELECT 1 FROM git_commit AS own WHERE own.sha = m.sha"
+            " AND own.place IS NOT NULL) AS known FROM git_commit AS c JOIN git_commit_ref AS m"
             " ON m.git_commit = c.id AND m.relation = 'upstream'"
             " AND coalesce(m.kind, 'backport') IN ('backport', 'cherry-pick')"
             f" LEFT JOIN git_commit_ref AS r ON r.git_commit = c.id AND r.relation IN ({_WANTED})"
             f" AND NOT r.quoted WHERE c.place IN ({_list(wanted)}) AND length(m.sha) = {_FULL}"
-            " AND NOT EXISTS (SELECT 1 FROM git_commit AS own WHERE own.sha = m.sha"
-            " AND own.place IS NOT NULL) ORDER BY c.id, r.position"
+            " AND (r.relation = 'stable-dep-of' OR NOT known) ORDER BY c.id, r.position"
         )
-        for sha, subject, time, upstream, *ref in rows:
+        for sha, subject, time, upstream, *ref, is_known in rows:
             commit = self.commits.get(upstream)
             if commit is None:
+                if is_known:  # the tree has it from the start
+                    continue
                 commit = self.commits[upstream] = Upstream(upstream, subject, time, 0, None, [])
             if ref[0] is not None:
                 pending.append((commit, (*ref, 0, sha, sha, time, None, None)))
@@ -276,21 +285,29 @@ class Graph:
         ):
             for target in ids[id_]:
                 target.upstream = [*target.upstream, upstream]
-        self._complete_by_mail(found)
+        self._complete(found)
         return found
 
-    def _complete_by_mail(self, found: dict[str, Target]) -> None:
+    def _complete(self, found: dict[str, Target]) -> None:
+        """Complete what no repository has, where exactly one commit upstream or in mail fits."""
         short = sorted(
-            sha for sha, target in found.items() if target.id is None and MIN_HEX <= len(sha) < 40
+            sha
+            for sha, target in found.items()
+            if target.id is None and MIN_HEX <= len(sha) < _FULL
         )
-        if not short:
-            return
-        rows = self._archive.execute(
+        pairs = [
+            (written, sha)
+            for written in short
+            for sha in self._names[
+                bisect_left(self._names, written) : bisect_left(self._names, written + "g")
+            ]
+        ]
+        pairs += self._archive.execute(
             "SELECT DISTINCT j.value, r.sha FROM json_each(?) AS j CROSS JOIN commit_ref AS r"
             f" ON r.sha >= j.value AND r.sha < j.value || 'g' WHERE length(r.sha) = {_FULL}",
             (json.dumps(short),),
         ).fetchall()
-        for written, sha in rows:
+        for written, sha in pairs:
             target = found[written]
             if len(target.sha) == _FULL and target.sha != sha:
                 target.is_ambiguous = True

@@ -10,6 +10,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
+import msgspec
+
 from patchlore.ingest.message import CONFIDENCES
 from patchlore.kb.edges_commits import same_changes
 from patchlore.kb.edges_reading import commit_of
@@ -231,43 +233,77 @@ def _unmarked(archive: Archive, tree: str) -> Iterator[Event]:
                 )
 
 
-def _reverts(archive: Archive, tree: str, backports: Iterable[Event]) -> Iterator[Event]:
-    """Reverts in a tree of its backports: all that its commits name, compared to those."""
-    undone: dict[str, Event] = {}
-    for event in backports:
-        for sha in (event.commit, event.sha):
-            if sha:
-                undone.setdefault(sha[:12], event)
+def _reverts(archive: Archive, tree: str, backports: Sequence[Event]) -> Iterator[Event]:
+    """Reverts in a tree of its backports, and reverts of those, which apply them again."""
     rows = archive.execute(
         f"{_REVERT} JOIN git_place_ref AS p ON p.place = c.place AND p.role = 'branch'"
         " JOIN git_ref ON git_ref.id = p.ref WHERE git_ref.stable_tree = ?"
         " AND r.relation IN ('reverts', 'reverted-upstream') GROUP BY c.id, r.sha ORDER BY c.id",
         (tree,),
     ).fetchall()
-    places = Places(archive)
-    for row in rows:
-        if row[4][:12] in undone:
-            yield from _revert(places, tree, row, undone[row[4][:12]])
+    yield from _undone(Places(archive), tree, rows, backports)
 
 
 def _reverts_of(archive: Archive, backports: Iterable[Event]) -> Iterator[Event]:
-    """Reverts of a few backports, each in its tree."""
+    """Reverts of a few backports, each in its tree, and reverts of those."""
     places = Places(archive)
     for event in backports:
-        names = dict.fromkeys(
-            name
-            for sha in (event.commit, event.sha)
-            if sha
-            for name in [sha, *(sha[:size] for size in range(MIN_HEX, len(sha)))]
-        )
-        marks = ", ".join("?" * len(names))
-        rows = archive.execute(
-            f"{_REVERT} WHERE r.sha IN ({marks})"
-            " AND r.relation IN ('reverts', 'reverted-upstream') ORDER BY c.id",
-            list(names),
-        ).fetchall()
-        for row in rows:
-            yield from _revert(places, event.tree, row, event)
+        known: dict[tuple[str, str], Sequence[Any]] = {}
+        marked = [event]
+        todo = [sha for sha in (event.commit, event.sha) if sha]
+        while todo:
+            whole = todo.pop()
+            names = [whole, *(whole[:size] for size in range(MIN_HEX, len(whole)))]
+            marks = ", ".join("?" * len(names))
+            for row in archive.execute(
+                f"{_REVERT} WHERE r.sha IN ({marks})"
+                " AND r.relation IN ('reverts', 'reverted-upstream') ORDER BY c.id",
+                names,
+            ).fetchall():
+                if (row[0], row[4]) in known:
+                    continue
+                known[row[0], row[4]] = row
+                todo.append(row[0])
+                for (upstream,) in archive.execute(
+                    "SELECT r.sha FROM git_commit AS c JOIN git_commit_ref AS r"
+                    " ON r.git_commit = c.id WHERE c.sha = ? AND r.relation = 'upstream'",
+                    (row[0],),
+                ).fetchall():
+                    todo.append(upstream)
+                    marked.append(msgspec.structs.replace(event, commit=row[0], sha=upstream))
+        rows = sorted(known.values(), key=lambda row: (row[2] or 0, row[0]))
+        yield from _undone(places, event.tree, rows, marked)
+
+
+def _undone(
+    places: Places, tree: str, rows: Iterable[Sequence[Any]], backports: Sequence[Event]
+) -> Iterator[Event]:
+    """Events of reverts (oldest first): of backports, then of those reverts, and so on.
+
+    A revert of a revert names that commit of the tree, or the one upstream that it is of.
+    """
+    there: dict[str, Event] = {}
+    upstream: dict[str, str] = {}
+    for event in backports:
+        if event.commit and event.sha:
+            upstream[event.commit] = event.sha
+        for sha in (event.commit, event.sha):
+            if sha:
+                there.setdefault(sha[:12], event)
+    gone: dict[str, Event] = {}
+    for row in rows:
+        own, named = row[0], row[4][:12]
+        back = gone.get(named)
+        about = back or there.get(named)
+        if about is None:
+            continue
+        made = list(_revert(places, tree, row, about))
+        for event in made:
+            event.kind = "reverted" if back is None else "re-applied"
+        yield from made
+        if made:
+            names = [sha[:12] for sha in (own, upstream.get(own)) if sha]
+            (gone if back is None else there).update(dict.fromkeys(names, about))
 
 
 def _revert(places: Places, tree: str, row: Sequence[Any], undone: Event) -> Iterator[Event]:
@@ -287,7 +323,6 @@ def _revert(places: Places, tree: str, row: Sequence[Any], undone: Event) -> Ite
                 confidence=confidence,
                 rule=MARKED,
             )
-            made.kind = "reverted"
             yield made
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from patchlore.kb.store import Archive
+from patchlore.kb.trees import trees_for
 from patchlore.kb.versions import parse_version, rank
 
 #: Branches that are what a project calls its mainline; the others of such a
@@ -26,6 +27,8 @@ class GitPlaces:
             " FROM git_place_ref AS p JOIN git_ref AS r ON r.id = p.ref"
             " JOIN git_tree AS t ON t.id = r.tree WHERE r.sha <> ''"
         ).fetchall()
+        strangers = _strangers(archive, tree)
+        rows = [row for row in rows if row[4] not in strangers]
         main = _main_branches(rows)
         #: Those of the tree's branch.
         self.own: set[int] = set()
@@ -68,6 +71,33 @@ class GitPlaces:
         """
         version, wanted = self.first_version.get(place or 0), rank(tree)
         return version is not None and wanted is not None and version <= wanted
+
+
+def _strangers(archive: Archive, tree: str) -> set[int]:
+    """Repositories (row ids) of other projects: with versions, but none of the tree and no branch.
+
+    Their v2.0 says nothing of a kernel.  A repository most of whose versions are known
+    as the kernel's is no stranger to a tree of the kernel.
+    """
+    kernels = trees_for(archive).first_releases
+    versions: dict[int, set[str]] = {}
+    for id_, kind, name, stable, repository in archive.execute(
+        "SELECT t.id, r.kind, r.name, r.stable_tree, t.name FROM git_ref AS r"
+        " JOIN git_tree AS t ON t.id = r.tree WHERE r.sha <> ''"
+    ):
+        found = versions.setdefault(id_, set())
+        version = parse_version(name.rpartition("/")[2]) if kind == "tag" else None
+        if version is not None:
+            found.add(version.tree)
+        elif kind == "branch":
+            found |= {stable, repository} & {tree}
+    return {
+        id_
+        for id_, found in versions.items()
+        if found
+        and tree not in found
+        and not (tree in kernels and 2 * sum(name in kernels for name in found) >= len(found))
+    }
 
 
 def _main_branches(rows: Iterable[tuple[object, ...]]) -> set[tuple[object, object]]:

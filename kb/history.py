@@ -9,10 +9,12 @@ from patchlore.kb.attached_history import attached_of_commit, attached_to_tree, 
 from patchlore.kb.events import KINDS, Event
 from patchlore.kb.folder_history import folder_events, folder_events_of_commit
 from patchlore.kb.git_history import git_events_of_commit, git_events_of_tree
-from patchlore.kb.merge import title_hash
+from patchlore.kb.git_nominations import git_nominations
+from patchlore.kb.merge import even_out, title_hash
 from patchlore.kb.replies import drops, taken
 from patchlore.kb.store import Archive
-from patchlore.kb.trees import in_range, is_known, trees_for, trees_of, trees_to_tell
+from patchlore.kb.trees import in_range, takes_notes, trees_for, trees_of, trees_to_tell
+from patchlore.kb.undoing import titles_about, undoing
 from patchlore.kb.versions import rank, tree_name
 
 __all__ = ["KINDS", "Event", "events_of_commit", "events_of_tree", "trees_of"]
@@ -42,8 +44,9 @@ def events_of_tree(archive: Archive, tree: str) -> list[Event]:
     number = None if "-" in tree else rank(tree)
     if number is not None:
         events += _posted_to_range(archive, tree, number)
-        if is_known(archive, tree):
+        if takes_notes(archive, tree):
             events += _nominations(archive, tree, number)
+        events += git_nominations(archive, tree)
     events = list(told_once(attached_to_tree(archive, tree), events))
     events += folder_events(archive, tree)
     events += drops(archive, tree)
@@ -96,12 +99,38 @@ def events_of_commit(
         events += [event for event in found if event.sha in shas]
     for name in trees_to_tell(archive) if wanted is None else [wanted]:
         number = None if "-" in name else rank(name)
-        if titles and number is not None and is_known(archive, name):
+        if titles and number is not None and takes_notes(archive, name):
             for event in _nominations(archive, name, number, titles):
                 if event.sha in shas or (event.sha is None and event.subject):
                     events.append(event)
+        events += git_nominations(archive, name, shas)
+    events += _undoings(archive, events, title, wanted)
     events += git_events_of_commit(archive, shas, wanted, {event.tree for event in events})
     return sorted(events, key=_time)
+
+
+def _undoings(
+    archive: Archive, events: Sequence[Event], title: str | None, wanted: str | None
+) -> list[Event]:
+    """Reverts of a commit, and reverts of those, that name it by its title alone.
+
+    What a patch for a stable tree reverts is that tree's own commit.
+    """
+    known = {(event.message, event.kind) for event in events}
+    subjects = {even_out(text): text for text in (title, *(e.subject for e in events)) if text}
+    found = []
+    for subject in subjects.values():
+        for row in archive.execute(
+            f"SELECT {_COLUMNS} FROM mail AS m JOIN commit_ref AS r ON r.message = m.id"
+            f" WHERE m.title_hash IN (?, ?, ?) AND {_COUNTS}"
+            " AND r.relation IN ('reverts', 'reverted-upstream') GROUP BY m.id ORDER BY m.id",
+            [title_hash(text) for text in titles_about(subject)],
+        ).fetchall():
+            for name in trees_of(archive, row[0], row[2]):
+                event = _event(archive, row, name)
+                if wanted in (None, name) and (event.message, event.kind) not in known:
+                    found.append(event)
+    return found
 
 
 def _time(event: Event) -> tuple[int, int, int]:
@@ -137,8 +166,9 @@ def _event(archive: Archive, row: Sequence[object], tree: str) -> Event:
     (id_, key, timestamp, title, author, sender, version, part, parts, prefixes, notice, release,
      is_patch, applicable, commit_title, sha, relation, line, text, rule, confidence, named_as,
      named_title, round_, _, is_reply) = row  # fmt: skip
+    about = undoing(_text(commit_title) or _text(title))
     if named_as in ("reverts", "reverted-upstream"):
-        kind = "reverted"
+        kind = "reverted" if about is None or about[1] else "re-applied"
     elif notice in ("added", "failed", "review"):
         kind = {"added": "queued", "failed": "failed", "review": "review"}[str(notice)]
     elif relation == "request":
@@ -155,7 +185,9 @@ def _event(archive: Archive, row: Sequence[object], tree: str) -> Event:
         tree=tree,
         sha=str(sha),
         subject=(
-            _text(named_title) or _reverted_title(title)
+            about[0]
+            if kind == "re-applied" and about
+            else _text(named_title) or (about[0] if about else None)
             if kind == "reverted"
             else _text(named_title) or _asked_for(archive, str(sha), title)
             if relation == "request" and is_reply
@@ -178,12 +210,6 @@ def _event(archive: Archive, row: Sequence[object], tree: str) -> Event:
         rule=_text(rule),
         confidence=sure,
     )
-
-
-def _reverted_title(title: object) -> str | None:
-    """Return the title inside ``Revert "…"``: a stable tree's revert names its own commit there."""
-    text = str(title or "")
-    return text[8:-1] if text.startswith('Revert "') and text.endswith('"') else None
 
 
 def _asked_for(archive: Archive, sha: str, title: object) -> str | None:

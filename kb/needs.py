@@ -9,6 +9,7 @@ where that is not known the state is unknown, never needed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from patchlore.ingest.message import CONFIDENCES
@@ -16,6 +17,7 @@ from patchlore.kb.backport_row import Row
 from patchlore.kb.contents import CERTAIN, MEDIUM, Contents, Presence
 from patchlore.kb.events import Event
 from patchlore.kb.fix_graph import Graph, Ref, Target, Upstream
+from patchlore.kb.merge import title_hash
 from patchlore.kb.opting_out import OptOut, OptOuts
 from patchlore.kb.store import Archive
 from patchlore.kb.trees import trees_for
@@ -24,6 +26,7 @@ from patchlore.kb.versions import rank
 #: Rules by which a commit is needed, and by which it is not.
 BY_BACKPORT = "fixes a backport of the tree"
 BY_BASE = "fixes a commit of the tree"
+BY_NEEDED = "fixes a commit that is to come"
 BY_REVERT = "reverts a commit of the tree"
 BY_CVE = "CVE record"
 BY_NOTE = "Cc: stable note"
@@ -37,6 +40,14 @@ _REPAIRS = ("fixes", "introduced")
 
 #: States that events leave open: nobody has done anything yet.
 _OPEN = ("nominated", "unknown")
+
+#: States of commits that the tree is to have, and with them what repairs those.
+_COMING = {
+    "needed": "needed itself",
+    "in-flight": "in flight itself",
+    "queued": "queued",
+    "nominated": "nominated itself",
+}
 
 _MAIL_ONLY = ", as far as mail tells"
 
@@ -82,6 +93,8 @@ class Needs:
         asked = next((e for e in row.events if e.kind == "nominated" and not e.names_no_tree), None)
         gone = None if commit is None else self.reverted_by(commit)
         is_merged = commit is not None and gone is None
+        if gone is not None:
+            row.notes.append(f"reverted upstream by {gone.sha[:12]}")
         opt_out = None if asked is not None else self.opt_outs.of(row, commit)
         if ground is not None and (commit is None or self._is_after_base(commit, ground, row)):
             if opt_out is not None:
@@ -149,10 +162,9 @@ class Needs:
                 self._add(commit, self._reason(commit), found, todo)
         # Repairs of what is needed are needed with it, and those of them.
         for row in known.values():
-            if row.sha and row.state in ("needed", "in-flight", "queued"):
-                known_commit = self.graph.commits.get(row.sha)
-                if known_commit is not None:
-                    todo.append(known_commit)
+            known_commit = self.graph.commits.get(row.sha or "")
+            if known_commit is not None and row.state in _COMING:
+                todo.append(known_commit)
         done = set()
         while todo:
             commit = todo.pop()
@@ -161,11 +173,33 @@ class Needs:
             done.add(commit.sha)
             for other, ref in self.graph.named_by.get(commit.sha, ()):
                 if ref.relation in _REPAIRS and other.sha not in known:
-                    where = Presence(commit.sha, "needed itself", True, CERTAIN)
+                    coming = known.get(commit.sha)
+                    words = _COMING["needed" if coming is None else coming.state]
+                    where = Presence(commit.sha, words, True, CERTAIN)
                     self._add(other, (ref, where), found, todo)
+        self._drop_misnamed(found)
         for sha, out in self.opt_outs.of_commits([self.graph.commits[sha] for sha in found]):
             self._set(found[sha], self._opted_out(sha, found[sha].subject, out))
         return list(found.values())
+
+    def _drop_misnamed(self, found: dict[str, Row]) -> None:
+        """Drop commits that only a marker names, and that the mainline has under other digits.
+
+        A slip of the pen in one tree's backport is nothing that another tree lacks.
+        """
+        hashes: dict[int, list[str]] = {}
+        for sha, row in found.items():
+            hashed = title_hash(row.subject)
+            if not self.graph.commits[sha].id and hashed is not None:
+                hashes.setdefault(hashed, []).append(sha)
+        for hashed, place in self._archive.execute(
+            "SELECT c.title_hash, c.place FROM json_each(?) AS j CROSS JOIN git_commit AS c"
+            " ON c.title_hash = j.value",
+            (json.dumps(sorted(hashes)),),
+        ).fetchall():
+            if self.contents.is_upstream(place):
+                for sha in hashes.pop(hashed, ()):
+                    found.pop(sha)
 
     def opted_out(self, rows: Sequence[Row]) -> list[Row]:
         """Return rows of patches that opt out and that no row has: those not known to be useless.
@@ -327,6 +361,8 @@ class Needs:
         named = found.sha[:12]
         if ref.relation == "introduced":
             rule, verb = BY_CVE, f"{ref.cve}: repairs {named}"
+        elif found.words in _COMING.values() and ref.relation == "fixes":
+            rule, verb = BY_NEEDED, f"fixes {named}"
         elif ref.relation == "fixes":
             rule, verb = (BY_BACKPORT if found.is_backport else BY_BASE), f"fixes {named}"
         else:

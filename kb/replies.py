@@ -50,7 +50,7 @@ def taken(archive: Archive, tree: str) -> Iterator[Event]:
     replies = archive.execute(
         "SELECT m.id, m.key, m.timestamp, m.clean_subject, m.mid, t.line, t.text,"
         " coalesce(m.sender_name, m.sender_email), m.sender_email"
-        " FROM taken AS t JOIN mail AS m ON m.id = t.message WHERE m.sender_email <> ''"
+        " FROM taken AS t CROSS JOIN mail AS m ON m.id = t.message WHERE m.sender_email <> ''"
         " AND EXISTS (SELECT 1 FROM reference AS r JOIN message AS a ON a.mid = r.mid"
         " WHERE r.message = m.id AND (EXISTS (SELECT 1 FROM target_tree AS g"
         " WHERE g.message = a.id AND g.tree = ?1) OR EXISTS (SELECT 1 FROM attached_tree AS g"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 
@@ -35,13 +36,18 @@ class Solved:
         rows = [*rows, *needs.opted_out(rows)]
         rows += needs.missing({row.sha: row for row in rows if row.sha})
         rows += add_requirements(needs, tree, rows)
+        _add_authors(archive, graph, rows)
         add_neighbours(archive, needs, rows)
         rules = StableRules(
             archive, tree, places, needs, int(time.time()) if as_of is None else as_of
         )
         rules.note(rows)
-        self.rows = in_order(rows, self._key)
+        self.rows = self.in_order(rows)
         note_gaps(self.rows)
+
+    def in_order(self, rows: Sequence[Row]) -> list[Row]:
+        """Return rows in the order in which to take them, unknown ones last."""
+        return in_order(rows, self._key)
 
     def _key(self, row: Row) -> tuple[object, ...]:
         """Upstream's order where it is known, else that in which commits were heard of."""
@@ -56,3 +62,25 @@ class Solved:
             first.message,
             row.sha or "",
         )
+
+
+def _add_authors(archive: Archive, graph: Graph, rows: Sequence[Row]) -> None:
+    """Name the author in the events of rows that no event of history made."""
+    by_id: dict[int, list[Row]] = {}
+    by_mail: dict[int, list[Row]] = {}
+    for row in rows:
+        commit = graph.commits.get(row.sha or "")
+        if row.author is None and commit is not None:
+            if commit.id:
+                by_id.setdefault(commit.id, []).append(row)
+            elif commit.mails:
+                by_mail.setdefault(commit.mails[0], []).append(row)
+    for table, wanted in (("git_commit", by_id), ("message", by_mail)):
+        for id_, author in archive.execute(
+            "SELECT t.id, coalesce(nullif(p.name, ''), nullif(p.email, ''), p.masked)"
+            f" FROM json_each(?) AS j CROSS JOIN {table} AS t ON t.id = j.value"
+            " JOIN person AS p ON p.id = t.author",
+            (json.dumps(sorted(wanted)),),
+        ):
+            for row in wanted[id_]:
+                row.event.author = author

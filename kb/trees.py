@@ -135,10 +135,25 @@ _SEEN = (
 _OF_PATCHES = _SEEN[:3]
 
 
-def _is_seen(archive: Archive, tree: str) -> bool:
+def takes_notes(archive: Archive, tree: str) -> bool:
+    """Whether the kernel's ``Cc: stable`` notes can mean a tree, however open above they are.
+
+    One of the tables or that mail names; of those that only a repository has none that
+    the kernel will not reach for years: 20.11 is the branch of another project.
+    """
+    known = trees_for(archive)
+    if tree in known.longterm or tree in known.first_releases:
+        return True
+    number = rank(tree)
+    newest = max((rank(name) or 0 for name in known.first_releases), default=0)
+    is_near = number is not None and number < newest + 2_000_000
+    return _is_seen(archive, tree, _SEEN if is_near else _SEEN[:-1])
+
+
+def _is_seen(archive: Archive, tree: str, places: Sequence[tuple[str, str]] = _SEEN) -> bool:
     return any(
         archive.value(f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {column} = ?)", (tree,))
-        for table, column in _SEEN
+        for table, column in places
     )
 
 

@@ -1,0 +1,41 @@
+"""Titles of reverts and of reverts of reverts: what they are about, and whether it is undone."""
+
+from __future__ import annotations
+
+#: How git writes such titles (git revert; since 2.43 a revert of a revert is "Reapply").
+_REVERT, _REAPPLY = 'revert "', 'reapply "'
+
+#: Nobody goes back and forth more often; a longer chain is no title.
+_MOST = 20
+
+
+def undoing(title: str | None) -> tuple[str, bool] | None:
+    """Return the innermost title and whether it is undone, None for a title that does neither.
+
+    ``Revert "x"`` undoes x; ``Reapply "x"`` and ``Revert "Revert "x""`` don't.
+    """
+    inner = (title or "").strip()
+    reverts: list[bool] = []
+    while len(reverts) < _MOST:
+        head = inner[:9].casefold()
+        if not inner.endswith('"'):
+            break
+        if head.startswith(_REVERT):
+            inner = inner[len(_REVERT) : -1]
+            reverts.append(True)
+        elif head.startswith(_REAPPLY):
+            inner = inner[len(_REAPPLY) : -1]
+            reverts.append(False)
+        else:
+            break
+    if not reverts:
+        return None
+    undone = False
+    for is_revert in reversed(reverts):
+        undone = not undone if is_revert else False
+    return inner, undone
+
+
+def titles_about(title: str) -> list[str]:
+    """Return the titles of a revert, of a revert of that, and of applying ``title`` again."""
+    return [f'Revert "{title}"', f'Revert "Revert "{title}""', f'Reapply "{title}"']
