@@ -12,10 +12,14 @@ from patchlore.kb.versions import short_name
 
 if TYPE_CHECKING:
     from patchlore.ingest.commit_message import Commit
+    from patchlore.kb.dossiers.chains import Link
     from patchlore.kb.dossiers.contents import Content
     from patchlore.kb.dossiers.git_commits import BugInTree, GitFacts
+    from patchlore.kb.dossiers.reviewers import Reviewer
+    from patchlore.kb.dossiers.revisions import PatchRevision
     from patchlore.kb.edges_reading import Became, Origin
     from patchlore.kb.git_reading import GitNaming, InTree
+    from patchlore.kb.vulnerabilities import Vulnerability
 
 #: How a commit's message names another, in words.
 _WORDS = {
@@ -34,6 +38,9 @@ _SAYS = {
     "stable-dep-of": "dependency of",
     "prerequisite": "needs",
 }
+
+#: What a later change does to an earlier one.
+_DOES = {"fixes": "fixes", "reverts": "reverts", "partial-revert": "partly reverts"}
 
 #: Of so many trees it is told that they have a commit; of others how many they are.
 _MOST_TREES = 12
@@ -138,6 +145,74 @@ def origin_lines(origins: Sequence[Origin], style: Style) -> Iterator[str]:
         yield f"    by {', '.join(origin.rules)} ({origin.confidence})"
         if origin.witness:
             yield proof_line(style, origin.witness, origin.line, origin.text, "certain", "      ")
+
+
+def revision_lines(
+    revisions: Sequence[PatchRevision], known: set[str], style: Style
+) -> Iterator[str]:
+    """Yield the revisions of a patch on the list; those in KNOWN are told elsewhere."""
+    if all(one.message.key in known for one in revisions):
+        return
+    yield ""
+    yield style.head("revisions on the list")
+    for one in revisions:
+        rule = f" (by {one.rule})" if one.rule else ""
+        resend = ", sent again" if one.is_resend else ""
+        yield f"  {one.label}{resend}{rule}: {brief_line(one.message)}"
+        yield style.proof(f"    <{printable(one.message.key)}>")
+
+
+def reviewer_lines(reviewers: Sequence[Reviewer], style: Style) -> Iterator[str]:
+    """Yield who reviewed, acked, tested or reported a change, and where that stands."""
+    if not reviewers:
+        return
+    yield ""
+    yield style.head("people")
+    for one in reviewers:
+        who = " ".join(filter(None, (one.name, f"<{one.email}>" if one.email else "")))
+        yield f"  {one.role}: {printable(who)}"
+        where = f"commit {one.key}" if one.source == "commit" else f"<{printable(one.key)}>"
+        yield style.proof(f"    {one.source}, {where}")
+
+
+def chain_lines(links: Sequence[Link], heading: str, style: Style) -> Iterator[str]:
+    """Yield a chain of fixes and reverts where it has more than one step.
+
+    (The first step is told with its line elsewhere in the dossier.)
+    """
+    if all(link.depth == 1 for link in links):
+        return
+    yield ""
+    yield style.head(heading)
+    for link in links:
+        indent = "  " * link.depth
+        name = style.name(link.sha[:12]) if link.sha else "a patch"
+        title = f'  ("{printable(link.subject)}")' if link.subject else ""
+        yield shorten(f"{indent}{name} {_DOES[link.relation]} {link.of[:12]}{title}", 160)
+        yield proof_line(style, link.key, link.line, link.text, link.confidence, indent + "  ")
+
+
+def vulnerability_lines(
+    ended: Sequence[Vulnerability], brought: Sequence[Vulnerability], style: Style
+) -> Iterator[str]:
+    """Yield the vulnerabilities that a commit ended and brought, as records say."""
+    for pairs, heading in ((ended, "ended vulnerabilities"), (brought, "brought vulnerabilities")):
+        if not pairs:
+            continue
+        yield ""
+        yield style.head(heading)
+        for pair in pairs:
+            came = _in_version("came in", pair.introduced_version, pair.introduced)
+            went = _in_version("ended in", pair.fixed_version, pair.fixed)
+            yield f"  {pair.cve}: {', '.join(filter(None, (came, went)))}"
+            yield proof_line(style, pair.key, pair.line, pair.text, "certain")
+
+
+def _in_version(words: str, version: str | None, sha: str | None) -> str:
+    if version is None and sha is None:
+        return ""
+    by = f" by {sha[:12]}" if sha else ""
+    return printable(f"{words} {version or '?'}{by}")
 
 
 def naming_lines(namings: Sequence[GitNaming], style: Style) -> Iterator[str]:

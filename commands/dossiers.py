@@ -281,11 +281,15 @@ def commit_object(dossier: CommitDossier) -> dict[str, Any]:
 def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[str]:
     """Yield the dossier of a commit as text; with ``tree`` only the timeline in it."""
     from patchlore.commands.commits import (
+        chain_lines,
         content_lines,
         head_lines,
         naming_lines,
         origin_lines,
+        reviewer_lines,
+        revision_lines,
         tree_lines,
+        vulnerability_lines,
     )
     from patchlore.commands.lines import brief_lines, event_lines, proof_line
     from patchlore.kb.text import printable
@@ -324,6 +328,9 @@ def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[st
         yield style.head("posted under the same title")
         for brief in postings:
             yield from brief_lines(brief, style, "  ")
+    mails |= {brief.key for brief in postings}
+    yield from revision_lines(dossier.revisions, mails, style)
+    yield from reviewer_lines(dossier.reviewers, style)
     if dossier.fixes:
         yield ""
         yield style.head("fixes")
@@ -340,6 +347,9 @@ def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[st
         style,
     )
     yield from naming_lines(dossier.git.named_by, style)
+    yield from chain_lines(dossier.earlier, "what it fixes, step by step", style)
+    yield from chain_lines(dossier.later, "what fixes it, step by step", style)
+    yield from vulnerability_lines(dossier.ended, dossier.brought, style)
 
 
 def _alike(trees: list[TreeState]) -> list[list[TreeState]]:

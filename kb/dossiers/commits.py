@@ -8,8 +8,11 @@ from msgspec import Struct
 
 from patchlore.ingest.message import CONFIDENCES, Confidence
 from patchlore.kb.backports import decide
+from patchlore.kb.dossiers.chains import Link, earlier, later
 from patchlore.kb.dossiers.contents import Content, compare_contents
 from patchlore.kb.dossiers.git_commits import GitFacts, git_facts
+from patchlore.kb.dossiers.reviewers import Reviewer, reviewers
+from patchlore.kb.dossiers.revisions import PatchRevision, patch_revisions
 from patchlore.kb.errors import DossierError, NotFoundError
 from patchlore.kb.events import Event
 from patchlore.kb.history import events_of_commit
@@ -18,6 +21,7 @@ from patchlore.kb.reading import MIN_HEX, Brief, briefs, longest, spellings
 from patchlore.kb.store import Archive
 from patchlore.kb.text import count, printable
 from patchlore.kb.versions import sort_key
+from patchlore.kb.vulnerabilities import Vulnerability, fixed_pairs, introduced_pairs
 
 #: Relations of a mail to a commit that it names, in the order in which they are told,
 #: and in words.
@@ -91,6 +95,15 @@ class CommitDossier(Struct, kw_only=True):
     contents: list[Content]
     #: What git trees and edges add.
     git: GitFacts
+    #: The mails that the patch was on the list, revision by revision.
+    revisions: list[PatchRevision]
+    reviewers: list[Reviewer]
+    #: What it fixes or reverts, and what those did; what fixes or reverts it, and so on.
+    earlier: list[Link]
+    later: list[Link]
+    #: Vulnerabilities that it ended and that it brought, as records say.
+    ended: list[Vulnerability]
+    brought: list[Vulnerability]
 
 
 class Candidate(Struct, kw_only=True):
@@ -156,8 +169,15 @@ def commit_dossier(
     git = git_facts(archive, written)
     subject = _subject(archive, namings, written, git)
     postings = _postings(archive, subject, {naming.message.id for naming in namings})
-    patches = [item.message.id for item in namings if item.relation == "upstream"]
-    patches += [posting.id for posting in postings]
+    patches = _patches(namings, postings, git)
+    ended = introduced_pairs(archive, whole)
+    cves = _names(archive, "SELECT DISTINCT name FROM cve WHERE message = ?", patches)
+    if git.commit is not None:
+        sql = "SELECT name FROM git_cve WHERE git_commit = ? ORDER BY name"
+        cves += _names(archive, sql, [git.commit.id])
+    posted = next((one.message.key for one in git.origins if one.is_best), None)
+    if posted is None and postings:
+        posted = postings[-1].key
     trees = _trees(events_of_commit(archive, written, tree, title=subject))
     contents = compare_contents(
         archive,
@@ -177,10 +197,31 @@ def commit_dossier(
         fixes=_fixes(archive, patches),
         namings=namings,
         bugs=_bugs(archive, patches),
-        cves=_names(archive, "SELECT DISTINCT name FROM cve WHERE message = ?", patches),
+        cves=list(dict.fromkeys([*cves, *(pair.cve for pair in ended)])),
         contents=contents,
         git=git,
+        revisions=[] if posted is None else patch_revisions(archive, posted),
+        reviewers=reviewers(archive, None if git.commit is None else git.commit.sha, patches),
+        earlier=earlier(archive, written),
+        later=later(archive, written),
+        ended=ended,
+        brought=fixed_pairs(archive, whole),
     )
+
+
+def _patches(namings: list[Naming], postings: list[Brief], git: GitFacts) -> list[int]:
+    """The mails that carry the change: postings, what became the commit, its backports."""
+    found = [origin.message.id for origin in git.origins]
+    found += [posting.id for posting in postings]
+    found += [
+        item.message.id
+        for item in namings
+        if item.relation in ("upstream", "own")
+        and not item.quoted
+        and item.message.is_patch
+        and item.kind not in ("request", "partial", "derived")
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _namings(archive: Archive, written: list[str]) -> list[Naming]:
