@@ -25,17 +25,16 @@ def backports(
     tree: str,
     *,
     states: Collection[str] | None = None,
-    since: int | None = None,
     as_of: int | None = None,
     missing_fixes: bool = False,
 ) -> list[Row]:
     """Return the list of a tree, each commit behind those that it requires, unknown last.
 
-    ``tree`` is any spelling of its name, ``states`` those wanted (None: all);
-    ``since`` keeps what is new or changed its state at or after that time.
+    ``tree`` is any spelling of its name, ``states`` those wanted (None: all).
     ``as_of`` is the day (seconds) by which delays and ends of maintenance are
     judged, now unless given.  ``missing_fixes`` keeps what repairs something that
-    the tree has, while the tree lacks the repair.
+    the tree has, while the tree lacks the repair.  What changed since a day
+    patchlore.kb.filtering tells.
     """
     tree = tree_name(tree)
     solved = Solved(archive, tree, event_rows(archive, tree), as_of)
@@ -43,7 +42,6 @@ def backports(
         row
         for row in solved.rows
         if (states is None or row.state in states)
-        and (since is None or (row.event.timestamp or 0) >= since)
         and (not missing_fixes or is_missing_fix(solved, row))
     ]
 
