@@ -255,6 +255,7 @@ class Graph:
 
     def resolve(self, shas: Iterable[str]) -> dict[str, Target]:
         """Return what is known of commits as they are written; those known before are kept."""
+        shas = list(shas)
         self.targets.update(self._resolve({sha for sha in shas if sha not in self.targets}))
         return {sha: self.targets[sha] for sha in shas}
 

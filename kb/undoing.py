@@ -20,10 +20,10 @@ def undoing(title: str | None) -> tuple[str, bool] | None:
         head = inner[:9].casefold()
         if not inner.endswith('"'):
             break
-        if head.startswith(_REVERT):
+        if head.startswith(_REVERT) and len(inner) > len(_REVERT):
             inner = inner[len(_REVERT) : -1]
             reverts.append(True)
-        elif head.startswith(_REAPPLY):
+        elif head.startswith(_REAPPLY) and len(inner) > len(_REAPPLY):
             inner = inner[len(_REAPPLY) : -1]
             reverts.append(False)
         else:
