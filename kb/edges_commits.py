@@ -108,6 +108,11 @@ class _Places:
             else:
                 self._tagged.add(place)
 
+    @property
+    def has_upstream(self) -> bool:
+        """Whether any branch that is none of a stable tree was read."""
+        return any(self._upstream.values())
+
     def is_upstream(self, place: int | None) -> bool:
         """Whether a branch that is none of a stable tree has the commits of a place."""
         return place is not None and self._upstream.get(place, 0) > 0
@@ -140,6 +145,8 @@ def same_changes(
     those.  Without, only the archive is asked.  Markers are not looked at.
     """
     places = _Places(archive)
+    if not commits or not places.has_upstream:
+        return {}
     asked = _read(archive, commits)
     asked = {id_: one for id_, one in asked.items() if not places.is_upstream(one.place)}
     if not asked:
@@ -163,7 +170,8 @@ def same_changes(
 def carried_by(archive: Archive, commit: int) -> dict[int, SameChange]:
     """Return the commits without a marker that carry the change of an upstream commit.
 
-    ``commit`` and the keys are row ids of git_commit; the values say how that is known.
+    A marker that names a commit of no tree is none.  ``commit`` and the keys are row
+    ids of git_commit; the values say how that is known.
     """
     rows = archive.execute(
         "SELECT c.id FROM git_commit AS x CROSS JOIN git_commit AS c"
@@ -171,7 +179,8 @@ def carried_by(archive: Archive, commit: int) -> dict[int, SameChange]:
         " OR (c.patch_id = x.patch_id AND x.patch_id <> '')"
         " WHERE x.id = ?1 AND c.id <> ?1 AND c.place IS NOT NULL AND NOT EXISTS"
         " (SELECT 1 FROM git_commit_ref AS r WHERE r.git_commit = c.id AND r.relation = 'upstream'"
-        " AND coalesce(r.kind, '') <> 'request')",
+        " AND coalesce(r.kind, '') <> 'request' AND (length(r.sha) < 40 OR EXISTS"
+        " (SELECT 1 FROM git_commit AS u WHERE u.sha = r.sha)))",
         (commit,),
     ).fetchall()
     same = same_changes(archive, [id_ for (id_,) in rows])

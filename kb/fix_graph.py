@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from patchlore.kb.edges_commits import same_changes
 from patchlore.kb.git_places import GitPlaces
 from patchlore.kb.reading import MIN_HEX
 from patchlore.kb.store import Archive
@@ -137,17 +138,20 @@ class Graph:
         rows = self._archive.execute(
             "SELECT c.sha, c.subject, c.commit_time, m.sha, r.relation, r.sha, r.subject, r.line,"
             " r.text, r.confidence, EXISTS (SELECT 1 FROM git_commit AS own WHERE own.sha = m.sha"
-            " AND own.place IS NOT NULL) AS known FROM git_commit AS c JOIN git_commit_ref AS m"
+            " AND own.place IS NOT NULL) AS known, c.id FROM git_commit AS c"
+            " JOIN git_commit_ref AS m"
             " ON m.git_commit = c.id AND m.relation = 'upstream'"
             " AND coalesce(m.kind, 'backport') IN ('backport', 'cherry-pick')"
             f" LEFT JOIN git_commit_ref AS r ON r.git_commit = c.id AND r.relation IN ({_WANTED})"
             f" AND NOT r.quoted WHERE c.place IN ({_list(wanted)}) AND length(m.sha) = {_FULL}"
             " AND (r.relation = 'stable-dep-of' OR NOT known) ORDER BY c.id, r.position"
-        )
-        for sha, subject, time, upstream, *ref, is_known in rows:
+        ).fetchall()
+        # A marker can name a commit that was rebased before it was merged: no tree has that one.
+        merged = same_changes(self._archive, {row[-1] for row in rows if not row[-2]})
+        for sha, subject, time, upstream, *ref, is_known, id_ in rows:
             commit = self.commits.get(upstream)
             if commit is None:
-                if is_known:  # the tree has it from the start
+                if is_known or id_ in merged:  # the tree has it from the start
                     continue
                 commit = self.commits[upstream] = Upstream(upstream, subject, time, 0, None, [])
             if ref[0] is not None:

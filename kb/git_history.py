@@ -158,7 +158,8 @@ def _backports(archive: Archive, tree: str) -> Iterator[Event]:
     places = Places(archive)
     rows = archive.execute(
         "SELECT c.sha, c.subject, coalesce(nullif(b.name, ''), b.email), c.commit_time, c.place,"
-        " r.sha, r.kind, r.line, r.text, r.confidence, coalesce(nullif(a.name, ''), a.email)"
+        " r.sha, r.kind, r.line, r.text, r.confidence, coalesce(nullif(a.name, ''), a.email), c.id,"
+        " length(r.sha) = 40 AND NOT EXISTS (SELECT 1 FROM git_commit AS u WHERE u.sha = r.sha)"
         " FROM git_place_ref AS p JOIN git_ref ON git_ref.id = p.ref"
         " JOIN git_commit AS c ON c.place = p.place"
         " JOIN git_commit_ref AS r ON r.git_commit = c.id AND r.relation = 'upstream'"
@@ -167,7 +168,14 @@ def _backports(archive: Archive, tree: str) -> Iterator[Event]:
         " GROUP BY c.id, r.sha ORDER BY c.id, r.position",
         (tree,),
     ).fetchall()
-    for sha, subject, by, time, number, upstream, kind, line, text, confidence, author in rows:
+    # A marker can name a commit that was rebased before it was merged: the change tells which.
+    same = same_changes(archive, [row[-2] for row in rows if row[-1]])
+    for row in rows:
+        sha, subject, by, time, number, upstream, kind, line, text, confidence, author, id_, _ = row
+        rule = MARKED
+        if row[-1] and id_ in same:
+            upstream, rule = same[id_].sha, SAME
+            text = f"{text or upstream} (in no tree; {same[id_].words.partition('; ')[2]})"
         for place in places.of(number):
             if place.tree == tree and is_own(tree, place):
                 yield _event(
@@ -183,7 +191,7 @@ def _backports(archive: Archive, tree: str) -> Iterator[Event]:
                     line=line,
                     text=text,
                     confidence=confidence,
-                    rule=MARKED,
+                    rule=rule,
                 )
 
 

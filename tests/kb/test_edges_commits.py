@@ -199,3 +199,30 @@ def test_hidden_markers_are_found_again(
     found = same_changes(archive, list(asked))
     assert {id_: one.sha for id_, one in found.items()} == asked
     assert all(re.match("no marker; same ", one.words) for one in found.values())
+
+
+def test_a_marker_of_a_commit_in_no_tree_gives_way_to_the_change(
+    archive: Archive, repository: Repository
+) -> None:
+    """It was rebased before it was merged: the list has the commit that was."""
+    sha = repository.commit("clock: tick once", {"clock.c": BODY + "tock\n"})
+    lost = "0123456789abcdef0123456789abcdef01234567"
+    picked = pick(repository, sha, message=f"clock: tick once\n\ncommit {lost} upstream.\n")
+    read(archive, repository)
+    (found,) = backports(archive, "5.10")
+    assert (found.sha, found.event.commit, found.event.line) == (sha, picked, 3)
+    assert found.event.text == (
+        f"commit {lost} upstream. (in no tree; same patch id, author date, title and author)"
+    )
+    assert [item.sha for item in trees_with(archive, [sha])][-1] == picked
+
+
+def test_nothing_is_upstream_where_only_stable_trees_were_read(
+    archive: Archive, repository: Repository
+) -> None:
+    """Which of two branches had it first is not guessed."""
+    sha = repository.commit("clock: tick once", {"clock.c": BODY + "tock\n"})
+    picked = pick(repository, sha)
+    repository.git("branch", "-m", "main", "linux-6.1.y")
+    read(archive, repository)
+    assert upstream_of(archive, picked) is None
