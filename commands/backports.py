@@ -155,25 +155,14 @@ def _rows(
 
 def run_export(args: argparse.Namespace) -> int:
     """Write every mail; 1 when there is none."""
-    from patchlore.kb.export.mbox import mboxrd_all
-    from patchlore.kb.mailing import found_mail
+    from patchlore.kb.export.everything import write_everything
     from patchlore.kb.text import count
 
     with open_archive(args) as archive:
-        rows = archive.execute("SELECT id, timestamp FROM message ORDER BY id").fetchall()
-        mails = ((found_mail(archive, id_, texts=True), timestamp) for id_, timestamp in rows)
         with backport_output.output(args.output) as out:
-            number = mboxrd_all(
-                (
-                    (found[0], timestamp, found[1])
-                    for found, timestamp in mails
-                    if found is not None
-                ),
-                out,
-            )
-    if number < len(rows):
-        left = count(len(rows) - number, "message")
-        note(f"patchlore: {left} left out: the archive has only pages of them, no mail.")
+            number, left = write_everything(archive, out)
+    for text in left:
+        note(f"patchlore: {text}.")
     if args.output:
         note(f"wrote {count(number, 'mail')} to {args.output}")
     return 0 if number else 1

@@ -274,13 +274,7 @@ class Library:
         return check(self._archive)
 
     def export_mbox(self, out: BinaryIO) -> int:
-        """Write every mail as mboxrd; return how many. What only pages show is left out."""
-        from patchlore.kb.export.mbox import mboxrd_all
-        from patchlore.kb.mailing import found_mail
+        """Write every message as mboxrd, of which ingest makes an equal archive; return how many."""
+        from patchlore.kb.export.everything import write_everything
 
-        rows = self._archive.execute("SELECT id, timestamp FROM message ORDER BY id").fetchall()
-        mails = ((found_mail(self._archive, id_, texts=True), timestamp) for id_, timestamp in rows)
-        return mboxrd_all(
-            ((found[0], timestamp, found[1]) for found, timestamp in mails if found is not None),
-            out,
-        )
+        return write_everything(self._archive, out)[0]

@@ -15,8 +15,9 @@ from collections.abc import Iterator
 
 from patchlore.ingest.raw import FIDELITIES, Fidelity, Raw, Source
 from patchlore.ingest.sources.exports import export_form
-from patchlore.ingest.sources.items import Problem
+from patchlore.ingest.sources.items import Listing, Part, Problem
 from patchlore.ingest.sources.window import Window
+from patchlore.ingest.sources.wrapped import path_of_word, unwrapped
 
 #: A separator line longer than this is none; a mail longer than this is cut.
 LINE_LIMIT = 1000
@@ -39,7 +40,7 @@ _ISO_DATE = re.compile(rb" (?:19|20)\d\d-\d\d-\d\d[T ]\d\d:\d\d")
 _GIT_PATCH = re.compile(rb"From [0-9a-f]{40}(?:[0-9a-f]{24})? Mon Sep 17 00:00:00 2001\s*\Z")
 _HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9_.-]{0,75}[ \t]{0,4}:(?!//)")
 #: What ``patchlore export`` writes behind the date: how the mail was found.
-_EXPORTED = re.compile(rb" (?:19|20)\d\d((?: [a-z][a-z-]{0,20}(?:=[\w.@+-]{1,200})?){1,5})\s*\Z")
+_EXPORTED = re.compile(rb" (?:19|20)\d\d((?: [a-z][a-z-]{0,20}(?:=[\w.@+/%~-]{1,600})?){1,6})\s*\Z")
 #: Texts that are no mails, which it writes under a separator that names their format.
 _TEXTS = ("patch", "pipermail-text", "hyperkitty-mbox")
 _SECOND_FROM = re.compile(rb">?From ")
@@ -178,7 +179,7 @@ class _Splitter:
             if found < 0:
                 window.more()
 
-    def raw(self, offset: int, separator: bytes, data: bytes, *, whole: bool) -> Raw:
+    def raw(self, offset: int, separator: bytes, data: bytes, *, whole: bool) -> Raw | Listing:
         """The mail between two separators, its escapes undone."""
         fidelity: Fidelity = "exact"
         if is_git_patch_line(separator):
@@ -192,6 +193,7 @@ class _Splitter:
             form, fidelity = written
         list_name = self.list_name
         ended = True
+        path = wrapped = None
         exported = _EXPORTED.search(separator) if self.surely_mboxrd else None
         for word in exported[1].decode().split() if exported else ():
             if word in FIDELITIES:
@@ -200,6 +202,10 @@ class _Splitter:
                 form = word
             elif word.startswith("format=") and word[7:] in _TEXTS:
                 form = word[7:]
+            elif word.startswith("page="):
+                wrapped = word[5:]
+            elif word.startswith("path="):
+                path = path_of_word(word[5:])
             elif word == "no-line-end":
                 ended = False
             elif word.startswith("list="):
@@ -214,7 +220,15 @@ class _Splitter:
             data = data.removesuffix(b"\n")
         if form == "mbox" and self.surely_mboxrd and is_git_patch_line(line_at(data, 0)):
             form = "git-patch"  # escaped, its own first line is part of the mail
-        return Raw(data=data, source=self.source(offset, form, fidelity, list_name))
+        source = self.source(offset, form, fidelity, list_name)
+        if path is not None:
+            source.path = path  # what the page links, or its folder says, counts from there
+        if wrapped is not None:
+            source.offset = 0
+            found = unwrapped(data, wrapped, source)
+            if found is not None:
+                return found
+        return Raw(data=data, source=source)
 
     def source(
         self, offset: int, form: str, fidelity: Fidelity, list_name: str | None = None
@@ -227,7 +241,7 @@ class _Splitter:
             list=list_name or self.list_name,
         )
 
-    def run(self) -> Iterator[Raw | Problem]:
+    def run(self) -> Iterator[Part]:
         """The mails in order."""
         window = self.window
         while window.fill(1):
@@ -251,7 +265,7 @@ class _Splitter:
 
 def split_mbox(
     window: Window, path: str, list_name: str | None = None, *, first: bytes | None = None
-) -> Iterator[Raw | Problem]:
+) -> Iterator[Part]:
     """The mails of a mailbox, from the window's start, which is a separator.
 
     FIRST is the mailbox's first line where the window starts further on.
@@ -268,9 +282,7 @@ def split_mbox(
     return _Splitter(window, path, list_name, first or line_at(window.data, 0)).run()
 
 
-def split_cut_mbox(
-    window: Window, path: str, list_name: str | None = None
-) -> Iterator[Raw | Problem]:
+def split_cut_mbox(window: Window, path: str, list_name: str | None = None) -> Iterator[Part]:
     """The mails of a mailbox whose start is missing, from its first separator on."""
     splitter = _Splitter(window, path, list_name, b"")
     skipped = splitter.skip_to_separator()

@@ -78,7 +78,13 @@ def _marked(archive: Archive, row: Row, event: Event) -> bytes | None:
     return raw[:place] + f"{marker(row.sha)}\n\n".encode() + raw[place:]
 
 
-def mboxrd(raw: bytes, timestamp: int | None, source: Source | None = None) -> bytes:
+def mboxrd(
+    raw: bytes,
+    timestamp: int | None,
+    source: Source | None = None,
+    *,
+    words: Sequence[str] = (),
+) -> bytes:
     """Return one mail as mboxrd: separator, the exact bytes with ``>`` before From lines.
 
     Reading it back as mboxrd gives the bytes of the mail (and a last line end
@@ -87,9 +93,10 @@ def mboxrd(raw: bytes, timestamp: int | None, source: Source | None = None) -> b
     git am a header like the rest.
     Behind the date of the separator stands what the bytes of a mail from
     ``source`` don't say: a fidelity that is not exact, patchwork, the list, the
-    format of a text that is no mail (a patch without a header).
+    format of a text that is no mail (a patch without a header), and ``words``.
     """
-    separator = b"From mboxrd@z " + _ctime(timestamp) + _found_as(source, raw) + b"\n"
+    said = _found_as(source, raw) + "".join(f" {word}" for word in words).encode("ascii")
+    separator = b"From mboxrd@z " + _ctime(timestamp) + said + b"\n"
     body = _FROM.sub(rb">\1", raw)
     if not body.endswith(b"\n"):
         body += b"\n"
@@ -109,15 +116,6 @@ def _found_as(source: Source | None, raw: bytes) -> bytes:
     if source.list and _LIST.fullmatch(source.list):
         words.append(f"list={source.list}")
     return "".join(f" {word}" for word in words).encode("ascii")
-
-
-def mboxrd_all(mails: Iterable[tuple[bytes, int | None, Source]], out: BinaryIO) -> int:
-    """Write mails (bytes, time, where it was found) one after another; return how many."""
-    number = 0
-    for raw, timestamp, source in mails:
-        out.write(mboxrd(raw, timestamp, source))
-        number += 1
-    return number
 
 
 def _ctime(timestamp: int | None) -> bytes:

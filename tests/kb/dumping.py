@@ -136,3 +136,28 @@ def canonical(archive: Archive) -> dict[str, list[tuple[Any, ...]]]:
         for id_ in named["message"]
     )
     return rows
+
+
+#: What is of an archive and not of the mails in it.
+_OWN = ("source", "copy", "raw", "mark", "meta", "dictionary", "unpacked")
+
+
+def said(archive: Archive) -> dict[str, list[tuple[Any, ...]]]:
+    """Return all rows that do not tell where copies were found, and every Message without that."""
+    rows = {table: found for table, found in canonical(archive).items() if table not in _OWN}
+    for table, column in (("message", "best_copy"), ("message_place", "source")):
+        names = [row[1] for row in archive.execute(f"PRAGMA table_info({table})")]
+        names = [name for name in names if name not in ("id", "revision", "data")]
+        at = names.index(column)
+        rows[table] = sorted({(*row[:at], *row[at + 1 :]) for row in rows[table]}, key=repr)
+    rows["patchwork"] = archive.execute(
+        "SELECT mail.key, data FROM patchwork JOIN mail ON mail.id = message ORDER BY 1, 2"
+    ).fetchall()
+    made = []
+    for id_, key in archive.execute("SELECT id, key FROM mail ORDER BY key").fetchall():
+        message = archive.message(id_)
+        for inner in (message, *message.nested):
+            inner.source = source()
+        made.append((key, msgspec.json.encode(message).decode()))
+    rows["said"] = made
+    return rows

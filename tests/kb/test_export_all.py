@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import mailbox
 import pathlib
 
-import msgspec
 import pytest
 
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.mbox import split_mbox
 from patchlore.ingest.sources.window import Window
-from patchlore.kb.export.mbox import mboxrd, mboxrd_all
+from patchlore.kb.export.everything import write_everything
+from patchlore.kb.export.mbox import mboxrd
 from patchlore.kb.filling import fill
 from patchlore.kb.mailing import found_mail
 from patchlore.kb.store import Archive
+from tests.ingest.sources.test_index_pages import DAY
+from tests.ingest.sources.test_index_pages import MHONARC as THREADS
+from tests.ingest.sources.test_mhonarc import FULL as MHONARC
+from tests.ingest.sources.test_openwall import HTML as OPENWALL
+from tests.ingest.sources.test_pipermail import HTML as PIPERMAIL
+from tests.kb.dumping import said
 from tests.kb.mails import message, raw_of, source
+from tests.kb.test_patchwork_kept import JSON as PATCHWORK_JSON
+from tests.kb.test_patchwork_kept import MAIL as PATCHWORK_MAIL
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 HEAD = b"From: Ada Quill <ada@example.org>\nSubject: [PATCH] tick\nMessage-ID: <%d@example.org>\n"
@@ -66,32 +76,113 @@ def test_a_list_with_a_strange_name_breaks_no_separator() -> None:
     assert data.startswith(b"From mboxrd@z Thu Jan  1 00:00:00 1970\nFrom: Ada")
 
 
+def again(tmp_path: pathlib.Path, *sources: str) -> tuple[int, list[str]]:
+    """Fill an archive, export it, fill another one with that: both must say the same."""
+    with Archive(tmp_path / "one", write=True) as archive:
+        fill(archive, [str(tmp_path / name) for name in sources], jobs=0)
+        one = said(archive)
+        with (tmp_path / "all.mbox").open("wb") as out:
+            number, notes = write_everything(archive, out)
+        assert number + len(notes) == archive.value("SELECT count(*) FROM message")
+    with Archive(tmp_path / "two", write=True) as archive:
+        assert not fill(archive, [str(tmp_path / "all.mbox")], jobs=0).problems
+        two = said(archive)
+    for table, rows in one.items():
+        assert two[table] == rows, table
+    return number, notes
+
+
 def test_an_archive_of_the_export_has_the_same_facts(tmp_path: pathlib.Path) -> None:
-    """Format-patches keep their commit; every Message is equal but for where it was found."""
+    """Format-patches keep their commit; every row is equal but for where copies were found."""
     folder = tmp_path / "mail"
     folder.mkdir()
     for name, data in MAILS.items():
         if data.startswith(b"From"):
             (folder / name).write_bytes(data)
-    messages: list[list[object]] = []
-    box = tmp_path / "all.mbox"
-    for path, given in ((tmp_path / "one", folder), (tmp_path / "two", box)):
-        with Archive(path, write=True) as archive:
-            fill(archive, [str(given)], jobs=0)
-            ids = [id_ for (id_,) in archive.execute("SELECT id FROM message ORDER BY id")]
-            messages.append(
-                [
-                    msgspec.structs.replace(archive.message(id_), source=source(), page=None)
-                    for id_ in ids
-                ]
-            )
-            assert archive.value("SELECT count(*) FROM message WHERE own_commit = ?", (SHA,)) == 1
-            if given == folder:
-                found = [mail for id_ in ids if (mail := found_mail(archive, id_)) is not None]
-                with box.open("wb") as out:
-                    assert mboxrd_all(((data, 0, where) for data, where in found), out) == len(ids)
-    assert messages[0] == messages[1]
-    assert len(messages[0]) == 4
+    assert again(tmp_path, "mail") == (4, [])
+
+
+def write(path: pathlib.Path, data: str | bytes) -> None:
+    """Write a file and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+
+
+def test_pages_come_back_as_pages(tmp_path: pathlib.Path) -> None:
+    """Of several archives, with their index: neighbours and threads are what they were."""
+    day = tmp_path / "lists" / "lamp-devel" / "2023" / "06" / "08"
+    write(day / "1" / "index.html", OPENWALL.replace("&lt;7&#64;", "&lt;1&#64;"))
+    write(day / "2" / "index.html", OPENWALL)
+    write(day / "index.html", DAY)
+    write(tmp_path / "lists" / "ä b%" / "msg00013.html", MHONARC)
+    write(tmp_path / "lists" / "ä b%" / "threads.html", THREADS)
+    write(tmp_path / "lists" / "p" / "000466.html", PIPERMAIL)
+    number, notes = again(tmp_path, "lists")
+    assert (number, notes) == (4, [])
+    with Archive(tmp_path / "two") as archive:
+        assert archive.value("SELECT count(*) FROM page") == 4
+        assert archive.value("SELECT count(*) FROM listing") == 2
+
+
+def test_pages_stand_in_the_mailbox_as_attachments(tmp_path: pathlib.Path) -> None:
+    """So that other programs show a mail, whatever is in the page."""
+    write(tmp_path / "lists" / "msg00013.html", MHONARC)
+    again(tmp_path, "lists")
+    with contextlib.closing(mailbox.mbox(tmp_path / "all.mbox")) as box:
+        (found,) = list(box)
+    assert found["Subject"] == f"page {tmp_path}/lists/msg00013.html"
+    assert found.get_payload(decode=True) == MHONARC.encode()
+
+
+QUEUED = b"""\
+From: Ada Quill <ada@example.org>
+Date: Tue, 2 Jan 2024 03:04:05 +0000
+Subject: tick: use two
+
+commit 0123456789abcdef0123456789abcdef01234567 upstream.
+
+Let it tick.
+---
+--- a/tick.c
++++ b/tick.c
+@@ -1 +1 @@
+-one
++two
+"""
+
+
+def test_what_folders_say_comes_back(tmp_path: pathlib.Path) -> None:
+    """One patch in the queues of two trees, and a bare one in a release."""
+    write(tmp_path / "stable" / "queue-6.6" / "tick.patch", QUEUED)
+    write(tmp_path / "stable" / "queue-6.1" / "tick.patch", QUEUED)
+    write(tmp_path / "stable" / "releases" / "6.6.9" / "x.patch", QUEUED.partition(b"---\n")[2])
+    again(tmp_path, "stable")
+    with Archive(tmp_path / "two") as archive:
+        found = archive.execute("SELECT tree, state, release FROM message_place ORDER BY 1, 2")
+        assert found.fetchall() == [
+            ("6.1.y", "queued", ""),
+            ("6.6.y", "queued", ""),
+            ("6.6.y", "released", "6.6.9"),
+        ]
+
+
+def test_what_patchwork_said_of_a_mail_comes_back(tmp_path: pathlib.Path) -> None:
+    """The mail is the better copy; the other one has the state."""
+    write(tmp_path / "x" / "mail.eml", PATCHWORK_MAIL)
+    write(tmp_path / "x" / "patch.json", PATCHWORK_JSON)
+    again(tmp_path, "x")
+    with Archive(tmp_path / "two") as archive:
+        known = archive.message(1).patchwork
+        assert known is not None
+        assert known.state == "accepted"
+
+
+def test_a_separator_of_somebody_else_wraps_nothing(tmp_path: pathlib.Path) -> None:
+    """What says that it is a page and is none stays a mail."""
+    mail = HEAD % 1 + b"\ntext\n"
+    for words in (["page=openwall-html"], ["page=no-such-format"], ["page=index-page"]):
+        (raw,) = back(mboxrd(mail, 0, words=words))
+        assert (raw.data, raw.source.format) == (mail, "mbox")
 
 
 @pytest.mark.parametrize(

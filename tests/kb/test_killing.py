@@ -11,6 +11,7 @@ import random
 import signal
 import sqlite3
 import time
+import traceback
 from collections.abc import Callable
 
 import pytest
@@ -18,7 +19,7 @@ import pytest
 from patchlore.kb import filling, git_filling
 from patchlore.kb.checking import check
 from patchlore.kb.database import FILE_NAME
-from patchlore.kb.errors import NoArchiveError
+from patchlore.kb.errors import ArchiveError, NoArchiveError
 from patchlore.kb.filling import fill
 from patchlore.kb.git_filling import fill_tree
 from patchlore.kb.store import Archive
@@ -43,18 +44,37 @@ def start(archive: pathlib.Path, read: Callable[[Archive], object]) -> int:
         return child
     status = 1
     try:
-        with Archive(archive, write=True) as opened:
-            read(opened)
+        with opened(archive) as writable:
+            read(writable)
         status = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(status)
+
+
+def opened(path: pathlib.Path) -> Archive:
+    """Open an archive for writing, when the programs that a killed writer ran have ended.
+
+    A git that it had just started holds its lock for a moment.
+    """
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            return Archive(path, write=True)
+        except ArchiveError as error:
+            if "Another patchlore" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.001)
 
 
 def ended(child: int, seconds: float) -> bool:
     """Whether the process ends by itself within that time; it is killed otherwise."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if os.waitpid(child, os.WNOHANG)[0]:
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            assert status == 0
             return True
         time.sleep(0.0005)
     os.kill(child, signal.SIGKILL)
