@@ -26,7 +26,7 @@ from patchlore.kb.versions import rank
 #: Rules by which a commit is needed, and by which it is not.
 BY_BACKPORT = "fixes a backport of the tree"
 BY_BASE = "fixes a commit of the tree"
-BY_NEEDED = "fixes a commit that is to come"
+BY_NEEDED = "fixes a commit that is needed"
 BY_REVERT = "reverts a commit of the tree"
 BY_CVE = "CVE record"
 BY_NOTE = "Cc: stable note"
@@ -41,13 +41,11 @@ _REPAIRS = ("fixes", "introduced")
 #: States that events leave open: nobody has done anything yet.
 _OPEN = ("nominated", "unknown")
 
-#: States of commits that the tree is to have, and with them what repairs those.
-_COMING = {
-    "needed": "needed itself",
-    "in-flight": "in flight itself",
-    "queued": "queued",
-    "nominated": "nominated itself",
-}
+#: What is said of a commit that is needed, where something else builds on that.
+_NEEDED_ITSELF = "needed itself"
+
+#: States of commits that may come into the tree: what repairs them is noted.
+_MAY_COME = ("in-flight", "nominated", "failed")
 
 _MAIL_ONLY = ", as far as mail tells"
 
@@ -162,9 +160,9 @@ class Needs:
                 self._add(commit, self._reason(commit), found, todo)
         # Repairs of what is needed are needed with it, and those of them.
         for row in known.values():
-            known_commit = self.graph.commits.get(row.sha or "")
-            if known_commit is not None and row.state in _COMING:
-                todo.append(known_commit)
+            needed = self.graph.commits.get(row.sha or "")
+            if needed is not None and row.state == "needed":
+                todo.append(needed)
         done = set()
         while todo:
             commit = todo.pop()
@@ -173,14 +171,27 @@ class Needs:
             done.add(commit.sha)
             for other, ref in self.graph.named_by.get(commit.sha, ()):
                 if ref.relation in _REPAIRS and other.sha not in known:
-                    coming = known.get(commit.sha)
-                    words = _COMING["needed" if coming is None else coming.state]
-                    where = Presence(commit.sha, words, True, CERTAIN)
+                    where = Presence(commit.sha, _NEEDED_ITSELF, True, CERTAIN)
                     self._add(other, (ref, where), found, todo)
+        for row in known.values():
+            if row.state in _MAY_COME:
+                self._note_repairs(row)
         self._drop_misnamed(found)
         for sha, out in self.opt_outs.of_commits([self.graph.commits[sha] for sha in found]):
             self._set(found[sha], self._opted_out(sha, found[sha].subject, out))
         return list(found.values())
+
+    def _note_repairs(self, row: Row) -> None:
+        """Note what repairs a commit that may come into the tree, so that both come."""
+        told = set()
+        for other, ref in self.graph.named_by.get(row.sha or "", ()):
+            if ref.relation not in _REPAIRS or other.sha in told or self.reverted_by(other):
+                continue
+            told.add(other.sha)
+            target = Target(other.sha, other.place, other.id or None)
+            if self.contents.find(target) is None:
+                title = f' ("{other.subject}")' if other.subject else ""
+                row.notes.append(f"fixed upstream by {other.sha[:12]}{title}: take both")
 
     def _drop_misnamed(self, found: dict[str, Row]) -> None:
         """Drop commits that only a marker names, and that the mainline has under other digits.
@@ -361,7 +372,7 @@ class Needs:
         named = found.sha[:12]
         if ref.relation == "introduced":
             rule, verb = BY_CVE, f"{ref.cve}: repairs {named}"
-        elif found.words in _COMING.values() and ref.relation == "fixes":
+        elif found.words == _NEEDED_ITSELF and ref.relation == "fixes":
             rule, verb = BY_NEEDED, f"fixes {named}"
         elif ref.relation == "fixes":
             rule, verb = (BY_BACKPORT if found.is_backport else BY_BASE), f"fixes {named}"
