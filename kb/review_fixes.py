@@ -81,7 +81,7 @@ def pending_fixes(
                 fixes=target,
                 part=parts[target],
                 state=state,
-                where=list(dict.fromkeys(seen.where for seen in every)),
+                where=_places(every),
                 evidence=first.proof,
             )
         )
@@ -99,6 +99,8 @@ class _Seen(Struct, kw_only=True):
     sha: str | None
     timestamp: int | None
     where: str
+    #: Whether the day belongs to it: "posted 2023-12-07", but "posted for 6.1".
+    is_dated: bool = False
     proof: Proof
 
 
@@ -115,7 +117,7 @@ def _in_mail(archive: Archive, shas: Sequence[str]) -> list[_Seen]:
     rows = archive.execute(
         "SELECT j.value, r.relation, r.line, r.text, r.confidence, m.id, m.key, m.timestamp,"
         " coalesce(m.commit_subject, m.clean_subject), m.title_hash, m.primary_upstream,"
-        " coalesce(nullif(m.author_name, ''), m.author_email), m.notice"
+        " coalesce(nullif(m.author_name, ''), m.author_email), m.notice, m.is_reply"
         f" {_NAMING.format(table='commit_ref')} JOIN mail AS m ON m.id = r.message"
         " WHERE m.is_patch AND NOT r.quoted",
         (json.dumps(shas),),
@@ -132,7 +134,8 @@ def _in_mail(archive: Archive, shas: Sequence[str]) -> list[_Seen]:
             author=author,
             sha=upstream or became.get(id_),
             timestamp=timestamp,
-            where=_posted(trees.get(id_, []), notice, timestamp),
+            where=_posted(trees.get(id_, []), notice, is_reply),
+            is_dated=not trees.get(id_),
             proof=Proof(
                 message_id=key,
                 line=line,
@@ -142,14 +145,22 @@ def _in_mail(archive: Archive, shas: Sequence[str]) -> list[_Seen]:
             ),
         )
         for (target, relation, line, text, confidence, id_, key, timestamp, subject, title,
-             upstream, author, notice) in rows
+             upstream, author, notice, is_reply) in rows
     ]  # fmt: skip
 
 
-def _posted(trees: Sequence[str], notice: str | None, timestamp: int | None) -> str:
+def _posted(trees: Sequence[str], notice: str | None, is_reply: bool) -> str:
     names = ", ".join(short_name(tree) for tree in newest_first(trees))
     what = {"added": "queued", "review": "in review"}.get(notice or "", "posted")
-    return f"{what} for {names}" if names else f"{what} {day(timestamp)}"
+    return f"{what} for {names}" if names else f"{what} in a reply" if is_reply else what
+
+
+def _places(every: Sequence[_Seen]) -> list[str]:
+    """Where something is, each place once; of revisions the newest tells the day."""
+    found: dict[str, str] = {}
+    for seen in every:
+        found[seen.where] = f"{seen.where} {day(seen.timestamp)}" if seen.is_dated else seen.where
+    return list(found.values())
 
 
 def _trees(archive: Archive, messages: Sequence[int]) -> dict[int, list[str]]:
@@ -202,7 +213,8 @@ def _in_git(archive: Archive, shas: Sequence[str]) -> list[_Seen]:
                 author=author,
                 sha=upstream or sha,
                 timestamp=time,
-                where=where or f"committed {day(time)}",
+                where=where or "committed",
+                is_dated=not where,
                 proof=Proof(
                     message_id=None,
                     commit=sha,

@@ -317,6 +317,42 @@ def test_fixes_that_the_tree_lacks_are_pending(tmp_path: pathlib.Path) -> None:
     assert (fix.evidence.message_id, fix.evidence.line) == ("fix@example.org", 3)
 
 
+def test_where_a_fix_is_tells_each_place_once(tmp_path: pathlib.Path) -> None:
+    """Of revisions the newest day, other trees by name, a patch that stands in a reply."""
+    again = FIX.replace("fix@", "fix2@").replace("[PATCH]", "[PATCH v2]").replace("9 Dec", "10 Dec")
+    other = FIX.replace("fix@", "fix3@").replace("[PATCH]", "[PATCH 6.1.y]")
+    (fix,) = read(tmp_path, "6.6.9-rc1", *RC1, FIX, again, other).pending
+    assert sorted(fix.where) == ["posted 2023-12-10", "posted for 6.1"]
+
+
+def test_a_revert_is_pending_like_a_fix(tmp_path: pathlib.Path) -> None:
+    """Who takes a commit back upstream tells that the tree should not have it."""
+    revert = mail(
+        "revert@example.org",
+        f'[PATCH] Revert "{TITLES[3]}"',
+        f"This reverts commit {SHAS[3]}.\n\nThe hand stands still.\n\n"
+        f"Signed-off-by: Ada Quill <ada@example.org>\n{diff()}",
+        sender="Ada Quill <ada@example.org>",
+    )
+    (found,) = read(tmp_path, "6.6.9-rc1", *RC1, revert).pending
+    assert (found.relation, found.part) == ("reverts", 3)
+
+
+def test_a_report_elsewhere_is_an_objection(tmp_path: pathlib.Path) -> None:
+    """A robot that finds a commit of the round guilty need not know of the round."""
+    report = mail(
+        "robot@example.org",
+        f"[linux:master] [clock] {SHAS[1][:10]}: clock.ticks -18.3% regression",
+        "Hello,\n\nexample test robot noticed a -18.3% regression of clock.ticks on:\n\n"
+        f'commit: {SHAS[1]} ("{TITLES[1]}")\n',
+        sender="example test robot <robot@example.net>",
+        day=4,
+    )
+    (objection,) = read(tmp_path, "6.6.9-rc1", *RC1, report).objections
+    assert (objection.parts, objection.words) == ([1], "regression reported elsewhere")
+    assert objection.evidence[0].message_id == "robot@example.org"
+
+
 def test_a_fix_in_the_same_round_is_not_pending(tmp_path: pathlib.Path) -> None:
     """What the round has already is not missing from it."""
     own = patch(1, 3).replace(
