@@ -214,35 +214,15 @@ class Facts(Tables):
         )
 
     def _series(self, value: str, quoted: bool) -> set[int]:
-        """All revisions of a series: patches and cover letters by one person in threads
-        whose first tagged mail has the same title, or the same change-id."""
-        members = self._mid(value, quoted)
-        threads = self._thread(value, quoted)
-        heads = self.within("has_tags AND NOT is_reply AND coalesce(part, 1) <= 1", (), threads)
-        heads |= self.within("has_tags AND NOT is_reply", (), members)
-        if not heads:
-            return members
-        kin = self._set(
-            "SELECT other.id FROM message AS head JOIN message AS other"
-            " ON other.title_hash = head.title_hash AND other.sender IN"
-            " (SELECT id FROM person WHERE email = (SELECT email FROM person"
-            " WHERE id = head.sender) AND email <> '' UNION SELECT head.sender)"
-            " WHERE head.id IN (SELECT value FROM json_each(?)) AND NOT other.is_reply",
-            (json_list(heads),),
-        )
-        kin |= self._set(
-            "SELECT message FROM dependency WHERE kind = 'change-id' AND value IN"
-            " (SELECT value FROM dependency WHERE kind = 'change-id' AND message IN"
-            " (SELECT value FROM json_each(?)))",
-            (json_list(heads),),
-        )
-        return self._set(
-            "SELECT part.id FROM message AS first JOIN mid ON mid.id = first.mid"
-            " JOIN mid AS other ON other.thread = mid.thread JOIN message AS part"
-            " ON part.mid = other.id AND part.has_tags AND NOT part.is_reply"
-            " WHERE first.id IN (SELECT value FROM json_each(?))",
-            (json_list(kin),),
-        )
+        """The cover letters and patches of all revisions of the series that a mail belongs to."""
+        from patchlore.kb.errors import NotFoundError
+        from patchlore.kb.series import series_of
+
+        try:
+            found = series_of(self._archive, value)
+        except NotFoundError:
+            return set()
+        return {posting.id for revision in found.revisions for posting in revision.sending.postings}
 
     def _list(self, value: str, quoted: bool) -> set[int]:
         lists = self._matching_all("SELECT id, name FROM list", "name", value, quoted)
@@ -293,8 +273,8 @@ class Facts(Tables):
 
     def _dependency(self, kind: str, value: str) -> set[int]:
         return self._set(
-            "SELECT message FROM dependency WHERE value = ? COLLATE NOCASE AND kind = ?",
-            (value, kind),
+            "SELECT message FROM dependency WHERE value IN (?, ?) AND kind = ?",
+            (value, value.lower(), kind),
         )
 
     def _change_id(self, value: str, quoted: bool) -> set[int]:

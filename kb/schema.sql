@@ -320,6 +320,7 @@ CREATE TABLE file (
     PRIMARY KEY (message, position)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX file_path ON file (path);
+CREATE INDEX file_old_path ON file (old_path) WHERE old_path IS NOT NULL;
 CREATE INDEX file_old_blob ON file (old_blob) WHERE old_blob IS NOT NULL;
 CREATE INDEX file_new_blob ON file (new_blob) WHERE new_blob IS NOT NULL;
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
+import re
 import sys
 
 import pytest
@@ -99,6 +100,9 @@ def test_people_and_lists(found: Numbers, query: str, expected: set[int]) -> Non
         (f"references:{mid(1)}", {2}),
         (f"thread:{mid(2)}", {1, 2}),
         (f"series:{mid(1)}", {1, 6}),
+        (f"series:<{mid(2)}>", {1, 6}),
+        (f"series:{mid(5)}", set()),
+        ("series:absent@example.org", set()),
         ("dfn:drivers/widget/ring.c", {1, 6}),
         ("dfn:ring.c", {1, 6}),
         ("dfn:tick*", {3}),
@@ -213,6 +217,36 @@ def test_exact_queries_never_load_whoosh(archive_path: object) -> None:
         "assert 'whoosh' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code, str(archive_path)], check=True)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"mid:{mid(1)}", f"references:{mid(1)}", f"thread:{mid(1)}", "dfn:ring.c", "dfn:ring*",
+        "dfpre:1111111", "dfpost:2222222", "dfblob:1111111", "patchid:1111111",
+        f"commit:{UPSTREAM}", f"fixes:{FIXED}", f"upstream:{UPSTREAM}", f"reverts:{UPSTREAM}",
+        "pr:83356", "bug:llvm:143908", "cve:CVE-2030-10001", "syzbot:0a1b2c3d4e5f",
+        "link:https://example.org/x", "closes:example.org/x", "reviewed-by:skov", "f:ada",
+        "lid:widgets.lists.example.org", "changeid:20300101-x-0a1b2c3d4e5f", "stable:5.10",
+        "d:20240101..20240102", "forpatchid:0a1b2c3d4e5f",
+    ],
+)  # fmt: skip
+def test_facts_are_looked_up_by_an_index(searcher: Searcher, query: str) -> None:
+    """No question about a fact reads a table with a row for each mail from end to end."""
+    connection = searcher._archive.connection
+    asked: list[str] = []
+    connection.set_trace_callback(asked.append)
+    searcher.find(query)
+    connection.set_trace_callback(None)
+    large = (
+        "message|file|commit_ref|bug_ref|link|reference|message_person|cve|dependency|trailer"
+        "|target_tree|copy|alias"
+    )
+    for sql in asked:
+        if sql.lstrip().upper().startswith(("SELECT", "WITH")):
+            plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")]
+            scans = [step for step in plan if re.match(rf"SCAN ({large})$", step)]
+            assert not scans, sql
 
 
 _PIECES = st.sampled_from(
