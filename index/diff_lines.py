@@ -20,9 +20,9 @@ import zstandard
 from msgspec import Struct, msgpack
 
 from patchlore.index.document import CODE_KINDS, Searched, code_line
-from patchlore.index.functions import function_name
 from patchlore.index.line_matcher import LineMatcher
 from patchlore.index.regexes import Regex, selectivity
+from patchlore.ingest.function_names import function_name
 from patchlore.ingest.message import (
     KIND_ADDED,
     KIND_CONTEXT,

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct, field
 
 from patchlore.index.engine import Document
-from patchlore.index.functions import function_name
 from patchlore.index.words import BREAK, LONGEST, cut, message_id_words
+from patchlore.ingest.function_names import function_name
 from patchlore.ingest.message import (
     KIND_ADDED,
     KIND_BINARY,

@@ -16,11 +16,11 @@ from patchlore.index.engine import (
     Pattern,
     Phrase,
 )
-from patchlore.index.functions import function_name
 from patchlore.index.indexing import GENERATION, WHOOSH_FOLDER
 from patchlore.index.patterns import Chunk, chunks
 from patchlore.index.regexes import Regex
 from patchlore.index.sqlite_engine import SqliteEngine
+from patchlore.ingest.function_names import function_name
 
 _DIFF = ("dfn", "dfa", "dfb", "dfctx", "dfhh")
 

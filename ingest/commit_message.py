@@ -27,7 +27,7 @@ from patchlore.ingest.facts import (
     upstream,
 )
 from patchlore.ingest.facts.context import Context
-from patchlore.ingest.layout import Layout
+from patchlore.ingest.frame import Layout
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.message import Message, Person
 from patchlore.ingest.raw import Source
@@ -136,7 +136,7 @@ def read_message(body: str) -> tuple[str, Message]:
         body=body,
         commit_message=body,
     )
-    context = Context(Mail(), text, layout, Subject(clean=subject), message)
+    context = Context(Mail(), text, layout, Subject(clean=subject), message, {})
     for find in _FINDERS:
         find(context)
     text.kinds[:end] = bytes([HEADER]) * end

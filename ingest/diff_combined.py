@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from patchlore.ingest.diff_hunks import FilePatch, Scan
-from patchlore.ingest.diff_names import function_name, unquote
+from patchlore.ingest.diff_names import unquote
+from patchlore.ingest.function_names import MAX_HEADING, function_name
 from patchlore.ingest.message import FileChange
 from patchlore.ingest.text import ADDED, CONTEXT, DIFF, HUNK, REMOVED
 
@@ -49,7 +50,7 @@ def _read_combined_hunk(scan: Scan, patch: FilePatch, index: int, match: re.Matc
     parents = len(match[1]) - 1
     olds = [int(part.partition(",")[2] or 1) for part in match[2].split()]
     new = int(match[3] or 1)
-    name = function_name(match[4])
+    name = function_name(match[4][:MAX_HEADING])
     if name and name not in patch.change.functions:
         patch.change.functions = [*patch.change.functions, name]
     added = removed = 0

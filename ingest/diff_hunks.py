@@ -6,8 +6,8 @@ import re
 
 from msgspec import Struct
 
-from patchlore.ingest.diff_names import function_name
 from patchlore.ingest.errors import Defect
+from patchlore.ingest.function_names import MAX_HEADING, function_name
 from patchlore.ingest.message import FileChange
 from patchlore.ingest.text import ADDED, CONTEXT, HUNK, PROSE, REMOVED, Text
 
@@ -72,7 +72,7 @@ def read_hunks(scan: Scan, patch: FilePatch, index: int) -> int:
         if match is None:
             break
         scan.kinds[index] = HUNK
-        name = function_name(match[3].rstrip("\r")) if match[3] else None
+        name = function_name(match[3][:MAX_HEADING]) if match[3] else None
         if name:
             functions[name] = None
         old = int(match[1]) if match[1] else 1

@@ -66,7 +66,7 @@ def file_name(line: str) -> tuple[str, bool]:
     rest = line[4:].rstrip("\r")
     if rest.startswith('"'):
         return unquote(rest), False
-    stamp = _STAMP.search(rest)
+    stamp = _STAMP.search(rest) if " " in rest or "\t" in rest else None
     if not stamp:
         return rest.rstrip() or rest, False
     text = stamp[0]
@@ -125,6 +125,9 @@ def split_git_header(line: str) -> tuple[str, str] | None:
     quoted = rest.find(' "')
     if quoted > 0 and rest.endswith('"'):
         return rest[:quoted], unquote(rest[quoted + 1 :])
+    if rest.count(" ", 0, 4096) == 1:
+        blank = rest.index(" ")
+        return rest[:blank], rest[blank + 1 :]
     blanks = [position for position, char in enumerate(rest[:4096]) if char == " "]
     for blank in blanks:
         old, new = rest[:blank], rest[blank + 1 :]
@@ -134,8 +137,6 @@ def split_git_header(line: str) -> tuple[str, str] | None:
         old, new = rest[:blank], rest[blank + 1 :]
         if "/" in old and old.partition("/")[2] == new.partition("/")[2]:
             return old, new
-    if len(blanks) == 1:
-        return rest[: blanks[0]], rest[blanks[0] + 1 :]
     for blank in blanks:  # a rename: the second name begins with its prefix
         if (rest[:2], rest[blank + 1 : blank + 3]) in _PREFIX_PAIRS:
             return rest[:blank], rest[blank + 1 :]
@@ -158,24 +159,6 @@ def split_binary_line(line: str) -> tuple[str, str] | None:
         if strip_known(old) == strip_known(new) or old == "/dev/null":
             return old, new
     return next((pair for pair in pairs if pair[1] == "/dev/null"), pairs[-1])
-
-
-def function_name(heading: str) -> str | None:
-    """The function (or struct, label …) that a hunk header's text names.
-
-    ``static int widget_open(struct widget *w)`` gives ``widget_open``; a
-    heading without a parameter list is given whole.
-    """
-    heading = heading.strip()
-    if not heading:
-        return None
-    match = _FUNCTION.search(heading)
-    if match:
-        return match[1]
-    return heading.rstrip(" {:(,") or None
-
-
-_FUNCTION = re.compile(r"([A-Za-z_$~][\w$:~.]*)\s*\(")
 
 
 def side_status(old_absent: bool, new_absent: bool) -> str:

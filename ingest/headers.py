@@ -20,9 +20,11 @@ _WANTED = frozenset(
     b" x-mbox-line git-commit alt-commit patch-mainline".split()
 )
 _FAMILIES = (b"x-patchwork-", b"x-kernel-test-", b"x-gnu-pr-", b"x-git-", b"x-bugzilla-")
+_WANTED_NAMES = frozenset(name.decode("ascii") for name in _WANTED)
+_NAMES = tuple(name.decode("ascii") for name in _FAMILIES)
 _FOLDS = (b" ", b"\t")
 #: A field as it should be: its name, then colon and value with the lines that continue it.
-_FIELD = re.compile(rb"^([!-9;-~]+)([ \t]*:[^\n]*(?:\n[ \t][^\n]*)*\n)", re.M)
+_FIELD = re.compile(r"^([!-9;-~]+)([ \t]*:[^\n]*(?:\n[ \t][^\n]*)*\n)", re.M)
 #: A line that neither starts a field (RFC 5322 section 2.2) nor continues one.
 _NO_FIELD = re.compile(rb"\n(?![!-9;-~]+[ \t]*:|[ \t])")
 #: Octets of a field's value that are read, and fields: what is beyond is no mail's.
@@ -86,18 +88,22 @@ def _plain_fields(block: bytes) -> list[tuple[str, str]] | None:
     Most of a block is DKIM, ARC and the like: those are never decoded. A test
     holds this equal to ``_read_fields``.
     """
-    found = _FIELD.findall(block)
+    found = _FIELD.findall(block.decode("latin-1"))
     if len(found) > MAX_FIELDS or sum(map(len, chain.from_iterable(found))) != len(block):
         return None
     fields: list[tuple[str, str]] = []
     for name, rest in found:
         lowered = name.lower()
-        if lowered in _WANTED or (lowered[:2] == b"x-" and lowered.startswith(_FAMILIES)):
+        if lowered in _WANTED_NAMES or (lowered[:2] == "x-" and lowered.startswith(_NAMES)):
             if len(rest) > MAX_VALUE:
                 return None
-            key = name.decode("ascii")
-            text = rest.decode("ascii") if rest.isascii() else decode_loosely(rest)
-            fields.append((key, unfold(key, text[text.index(":") + 1 :])))
+            value = rest[1:] if rest[0] == ":" else rest[rest.index(":") + 1 :]
+            if not value.isascii():
+                value = decode_loosely(value.encode("latin-1"))
+            value = value.strip()
+            if "\n" in value or "=?" in value or "\x00" in value:
+                value = unfold(name, value)
+            fields.append((name, value))
     return fields
 
 

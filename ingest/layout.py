@@ -11,13 +11,12 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from msgspec import Struct
-
 from patchlore.ingest.addresses import parse_address
 from patchlore.ingest.diff import scan_diffs
 from patchlore.ingest.diff_hunks import FilePatch
 from patchlore.ingest.errors import Defect
-from patchlore.ingest.message import Person
+from patchlore.ingest.frame import Layout
+from patchlore.ingest.in_body import IN_BODY, is_other_header, read_in_body_headers
 from patchlore.ingest.quotes import mark_cut_out, mark_foreign, mark_quotes
 from patchlore.ingest.tails import mark_tails
 from patchlore.ingest.text import (
@@ -32,7 +31,6 @@ from patchlore.ingest.text import (
 
 _FORMAT_PATCH = re.compile(r">?From ([0-9a-f]{40}) Mon Sep 17 00:00:00 2001\s*$")
 _GIT_SHOW = re.compile(r"commit ([0-9a-f]{40})(?: \(.*\))?\s*$")
-_IN_BODY = re.compile(r">?(From|Subject|Date)\s*:\s*(.*)", re.I | re.S)
 _START_HEAD = re.compile("[-F>c8%✂T]")
 #: Where none of these stands the message begins at the top.
 _START_WORDS = (
@@ -51,31 +49,6 @@ _STATUS = re.compile(r"upstream[ -]status\s*:", re.I)
 _SHOW_HEADER = re.compile(r"(?:Author|Date|AuthorDate|Commit|CommitDate|Merge|commit):? ")
 
 
-class Layout(Struct, kw_only=True):
-    """The carried patch's frame: line indices into the text, -1 where there is none."""
-
-    patches: list[FilePatch] = []
-    defects: list[Defect] = []
-    #: The commit message's lines: index, text (dedented where git show indented it).
-    message: list[tuple[int, str]] = []
-    #: Lines between the cut and the diff.
-    notes: list[tuple[int, str]] = []
-    message_start: int = -1
-    message_end: int = -1
-    cut: int = -1
-    indent: int = 0
-    #: The ``From <sha>`` or ``commit <sha>`` line of a patch carried inside the body.
-    carried_at: int = -1
-    carried_commit: str | None = None
-    author: Person | None = None
-    subject: str | None = None
-    date: str | None = None
-    author_at: int = -1
-    date_at: int = -1
-    #: "5.10" of "5.10-stable review patch".
-    review_tree: str | None = None
-
-
 def read_layout(text: Text, patches: list[FilePatch] | None = None) -> Layout:
     """Classify the lines of TEXT (in place) and find the patch's frame; never raises.
 
@@ -91,7 +64,7 @@ def read_layout(text: Text, patches: list[FilePatch] | None = None) -> Layout:
     layout = Layout(patches=patches, defects=defects)
     first_diff = patches[0].start if patches else -1
     start = _find_message_start(text, layout, first_diff)
-    start = _read_in_body_headers(text, layout, start)
+    start = read_in_body_headers(text, layout, start)
     _find_message_end(text, layout, start, first_diff)
     later = _find_later_messages(text, layout)
     mark_tails(text)
@@ -149,7 +122,7 @@ def _cuts(text: Text, index: int, limit: int) -> bool:
     if QUOTED in text.kinds[:index]:
         return True
     below = (line for line in text.lines[index + 1 : limit] if line.strip())
-    return _IN_BODY.match(next(below, "")) is not None
+    return IN_BODY.match(next(below, "")) is not None
 
 
 def _attached_message_start(text: Text, layout: Layout, first_diff: int) -> int:
@@ -159,7 +132,7 @@ def _attached_message_start(text: Text, layout: Layout, first_diff: int) -> int:
             index = start
             while index < first_diff and not text.lines[index].strip():
                 index += 1
-            if _IN_BODY.match(text.lines[index]):
+            if IN_BODY.match(text.lines[index]):
                 layout.carried_at = index
                 return start
     return 0
@@ -228,104 +201,6 @@ def _mark_shown_upstream(text: Text, layout: Layout, index: int) -> None:
     layout.indent = 4
 
 
-def _read_in_body_headers(text: Text, layout: Layout, start: int) -> int:
-    """From:, Subject: and Date: at the top of the message; return the line after them.
-
-    A carried format-patch has its headers there and may have in-body headers
-    of its own below them. From: counts with an address, or in a flattened
-    mail; without one it is the head of somebody's quotation.
-    """
-    lines, kinds = text.lines, text.kinds
-    if layout.carried_at < 0 and _mark_quotation_head(text, start):
-        return start
-    rounds = 2 if layout.carried_at >= 0 else 1
-    for _ in range(rounds):
-        index = start
-        while index < len(lines) and not lines[index].strip() and kinds[index] == PROSE:
-            index += 1
-        first = index
-        while index < len(lines) and kinds[index] == PROSE:
-            match = _IN_BODY.match(lines[index])
-            if match is None:
-                if layout.carried_at >= 0 and index > first and _other_header(lines[index]):
-                    kinds[index] = HEADER
-                    index += 1
-                    continue
-                break
-            value = match[2]
-            last = index
-            while (
-                last + 1 < len(lines)
-                and lines[last + 1][:1] in (" ", "\t")
-                and lines[last + 1].strip()
-            ):
-                last += 1
-                value += " " + lines[last].strip()
-            if not _take_header(layout, match[1].lower(), value, index, text.flat):
-                break
-            for number in range(index, last + 1):
-                kinds[number] = HEADER
-            index = last + 1
-        if index == first:
-            break
-        start = index
-    return start
-
-
-def _mark_quotation_head(text: Text, start: int) -> bool:
-    """``From: Bo Reed <…>`` and ``Date: …`` above ``> quoted text``: whom a reply quotes.
-
-    Some mailers (Mew) write that instead of "On …, Bo Reed wrote:".
-    """
-    lines, kinds = text.lines, text.kinds
-    first = start
-    while first < len(lines) and not lines[first].strip() and kinds[first] == PROSE:
-        first += 1
-    end = first
-    while end < len(lines) and kinds[end] == PROSE and _IN_BODY.match(lines[end]):
-        end += 1
-    after = end
-    while after < len(lines) and not lines[after].strip() and kinds[after] == PROSE:
-        after += 1
-    if end == first or after == len(lines) or kinds[after] != QUOTED:
-        return False
-    kinds[first:end] = bytes([QUOTED]) * (end - first)
-    return True
-
-
-def _other_header(line: str) -> bool:
-    """A header of a carried mail that says nothing about the commit (``MIME-Version: 1.0``)."""
-    return line.startswith(
-        (
-            "MIME-Version:",
-            "Content-",
-            "Message-I",
-            "To:",
-            "Cc:",
-            "In-Reply-To:",
-            "References:",
-            " ",
-            "\t",
-        )
-    )
-
-
-def _take_header(layout: Layout, name: str, value: str, index: int, flat: bool) -> bool:
-    from patchlore.ingest.encoded_words import decode_words
-
-    value = decode_words(value.strip(), in_address=name == "from")
-    if name == "from":
-        person = parse_address(value)
-        if person is None or not (person.email or person.email_masked or flat):
-            return False
-        layout.author, layout.author_at = person, index
-    elif name == "subject":
-        layout.subject = " ".join(value.split())
-    else:
-        layout.date, layout.date_at = value, index
-    return True
-
-
 def _find_message_end(text: Text, layout: Layout, start: int, first_diff: int) -> None:
     """The message runs to the first ``---`` line, the diff, the signature or the part's end."""
     lines, kinds = text.lines, text.kinds
@@ -388,7 +263,7 @@ def _later_start(text: Text, start: int, end: int) -> int:
             index = first
             while index < end and not text.lines[index].strip():
                 index += 1
-            if index < end and _IN_BODY.match(text.lines[index]):
+            if index < end and IN_BODY.match(text.lines[index]):
                 return index
     return -1
 
@@ -397,7 +272,7 @@ def _mark_headers(text: Text, index: int, limit: int) -> int:
     """Mark a further patch's header block; return the line below it."""
     while index < limit and text.lines[index].strip():
         line = text.lines[index]
-        if not (_FORMAT_PATCH.match(line) or _IN_BODY.match(line) or _other_header(line)):
+        if not (_FORMAT_PATCH.match(line) or IN_BODY.match(line) or is_other_header(line)):
             break
         text.kinds[index] = HEADER
         index += 1

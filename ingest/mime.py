@@ -7,12 +7,8 @@ through the standard library's parser. A test holds both equal.
 from __future__ import annotations
 
 import binascii
-import email
-import email.errors
-import email.message
-import email.policy
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 from patchlore.ingest.charset import decode
@@ -23,6 +19,7 @@ from patchlore.ingest.html_text import html_to_text
 from patchlore.ingest.mail import Mail, TextPart
 from patchlore.ingest.message import Attachment
 from patchlore.ingest.multipart import Leaf, plain_leaves
+from patchlore.ingest.multipart_library import parsed_parts
 from patchlore.ingest.raw import Raw, Source
 
 #: More MIME parts than this are an attack, not a mail: it is read as text.
@@ -44,10 +41,6 @@ _DIFF_SIGN = re.compile(
     rb"^(?:diff --git |diff --cc |Index: .*\n=====|--- .*\n\+\+\+ |\*\*\* .*\n--- )", re.M
 )
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]+={0,2}")
-#: What the standard library raises for mails that it can't write again.
-_GENERATOR_ERRORS = (
-    email.errors.MessageError, UnicodeError, ValueError, LookupError, TypeError, AttributeError
-)  # fmt: skip
 #: The defect of a patch with a blank line below each line.
 DOUBLE_SPACED = "double-spaced"
 _IDENTITY = frozenset({"", "7bit", "8bit", "binary"})
@@ -274,79 +267,26 @@ def _add_parts(mail: Mail, data: bytes, block: HeaderBlock, source: Source) -> N
     if leaves is not None:
         for leaf in leaves:
             _add_leaf(mail, leaf, htmls)
-    elif not _add_parsed_parts(mail, data, block, source, htmls):
-        return
+    else:
+        parts = parsed_parts(
+            data if block.envelope is None else data[data.index(b"\n") + 1 :], source
+        )
+        if isinstance(parts, Defect):
+            mail.defects.append(parts)
+            _add_single_part(mail, data[block.body_start :], "text/plain", {})
+            return
+        for part in parts:
+            if isinstance(part, Leaf):
+                _add_leaf(mail, part, htmls)
+            elif isinstance(part, Raw):
+                mail.nested.append(part)
+            else:
+                mail.defects.append(part)
     if htmls and not any(part.text.strip() for part in mail.parts):
         mail.defects.append(Defect("html-only"))
         for html in htmls:
             text = html_to_text(html.text)
             mail.parts.append(TextPart(text=text, content_type=html.content_type))
-
-
-def _add_parsed_parts(
-    mail: Mail, data: bytes, block: HeaderBlock, source: Source, htmls: list[TextPart]
-) -> bool:
-    """Walk the parts with the standard library's parser; False where it can't read the mail."""
-    start = 0
-    if block.envelope is not None:
-        start = data.index(b"\n") + 1
-    try:
-        tree = email.message_from_bytes(data[start:], policy=email.policy.compat32)
-    except (RecursionError, ValueError, LookupError, TypeError, AttributeError) as error:
-        mail.defects.append(Defect("mime-unreadable", text=type(error).__name__))
-        _add_single_part(mail, data[block.body_start :], "text/plain", {})
-        return False
-    for part in _leaves(tree):
-        if part.get_content_type() == "message/rfc822":
-            _add_nested(mail, part, source)
-        else:
-            _add_leaf(mail, _leaf_of(part), htmls)
-    return True
-
-
-def _leaves(tree: email.message.Message) -> Iterator[email.message.Message]:
-    """The parts that hold something, in order.
-
-    An explicit stack: nesting is as deep as a sender likes.
-    """
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        payload = _content(node)
-        if node.get_content_type() == "message/rfc822" or not isinstance(payload, list):
-            yield node
-            continue
-        stack.extend(
-            child for child in reversed(payload) if isinstance(child, email.message.Message)
-        )
-
-
-def _add_nested(mail: Mail, part: email.message.Message, source: Source) -> None:
-    payload = _content(part)
-    inner = payload[0] if isinstance(payload, list) and payload else None
-    if not isinstance(inner, email.message.Message):
-        return
-    octets = _as_bytes(inner)
-    if octets is None:
-        mail.defects.append(Defect("nested-unreadable"))
-    else:
-        nested = Source(path=source.path, format="rfc822", fidelity=source.fidelity)
-        mail.nested.append(Raw(data=octets, source=nested))
-
-
-def _leaf_of(part: email.message.Message) -> Leaf:
-    """What the standard library says of a part."""
-    payload = _content(part)
-    return Leaf(
-        content_type=part.get_content_type(),
-        charset=_charset(part),
-        format=str(part.get_param("format", "")).lower(),
-        delsp=str(part.get_param("delsp", "")).lower(),
-        filename=_filename(part),
-        disposition=str(part.get("content-disposition", "")).strip().lower(),
-        encoding=str(part.get("content-transfer-encoding", "")).strip().lower(),
-        payload=_octets(payload) if isinstance(payload, str) else b"",
-    )
 
 
 def _add_leaf(mail: Mail, part: Leaf, htmls: list[TextPart]) -> None:
@@ -376,53 +316,6 @@ def _add_leaf(mail: Mail, part: Leaf, htmls: list[TextPart]) -> None:
         mail.parts.append(text)
     elif content_type == "text/html" and not attached:
         htmls.append(_text_part(octets, part.charset, content_type, mail))
-
-
-def _as_bytes(message: email.message.Message) -> bytes | None:
-    """An enclosed mail's octets, or None where the standard library can't write it."""
-    try:
-        return message.as_bytes(unixfrom=False)
-    except RecursionError:
-        return None
-    except _GENERATOR_ERRORS:
-        pass
-    try:  # a header in octets that no charset claims: as text
-        return message.as_string().encode("utf-8", "replace")
-    except (*_GENERATOR_ERRORS, RecursionError):
-        return None
-
-
-def _content(part: email.message.Message) -> object:
-    """A part's text as the parser took it, or the list of the parts inside it.
-
-    Message.get_payload decodes text by its charset, also with decode=False:
-    the octets are lost then, and a charset with a NUL in its name raises.
-    """
-    return vars(part)["_payload"]
-
-
-def _octets(payload: str) -> bytes:
-    """The parser keeps raw octets as surrogates; text it decoded itself is UTF-8 again."""
-    try:
-        return payload.encode("ascii", "surrogateescape")
-    except UnicodeEncodeError:
-        return payload.encode("utf-8", "surrogateescape")
-
-
-def _charset(part: email.message.Message) -> str | None:
-    try:
-        value = part.get_param("charset")
-    except (ValueError, LookupError, TypeError):
-        return None
-    return value if isinstance(value, str) else None
-
-
-def _filename(part: email.message.Message) -> str | None:
-    try:
-        name = part.get_filename()
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return None
-    return str(name) if name else None
 
 
 def _plain_filename(name: str | None) -> str | None:

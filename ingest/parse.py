@@ -16,7 +16,8 @@ from patchlore.ingest.errors import CUT_SHORT, Defect
 from patchlore.ingest.facts import FINDERS
 from patchlore.ingest.facts.context import Context
 from patchlore.ingest.flat import text_of_flat
-from patchlore.ingest.layout import Layout, read_layout
+from patchlore.ingest.frame import Layout
+from patchlore.ingest.layout import read_layout
 from patchlore.ingest.mail import Mail, TextPart
 from patchlore.ingest.message import FileChange, Message, Page, Patchwork
 from patchlore.ingest.mime import DOUBLE_SPACED, MAX_LINES, TEXT_CUT, cut_long_text, read_mail
@@ -63,9 +64,10 @@ def _parse(raw: Raw, depth: int) -> Message:
         text = text_of(mail)
         layout = read_layout(text)
     message = Message(source=raw.source, body=text.body, flattened=mail.flat)
-    subject = _fill_headers(message, mail)
+    fields = mail.by_name()
+    subject = _fill_headers(message, mail, fields)
     _fill_patch(message, mail, text, layout, subject)
-    context = Context(mail, text, layout, subject, message)
+    context = Context(mail, text, layout, subject, message, fields)
     for find in FINDERS:
         find(context)
     message.line_kinds = text.line_kinds()
@@ -103,9 +105,8 @@ def _read_patch(raw: Raw) -> Mail:
     return Mail(parts=[part], defects=[Defect(defect)] if defect else [])
 
 
-def _fill_headers(message: Message, mail: Mail) -> Subject:
+def _fill_headers(message: Message, mail: Mail, fields: dict[str, list[str]]) -> Subject:
     """Ids, people, dates and the subject's tags."""
-    fields = mail.by_name()
     ids = [mid for value in fields.get("message-id", []) if (mid := headers.message_id(value))]
     if ids:
         message.message_id = ids[0]

@@ -129,6 +129,9 @@ def text_of(mail: Mail) -> Text:
     # Where each line begins: the lengths above it and as many line ends.
     starts = list(map(add, accumulate(map(len, lines), initial=0), count()))
     text = Text(body, lines, starts)
+    if len(parts) == 1:
+        text.parts.append((0, len(lines), parts[0]))
+        return text
     position = 0
     for number, part in enumerate(parts):
         size = part.text.count("\n")

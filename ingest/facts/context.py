@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 
 from patchlore.ingest.errors import Defect
-from patchlore.ingest.layout import Layout
+from patchlore.ingest.frame import Layout
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.message import (
     KIND_NOTE,
@@ -34,9 +34,17 @@ class Context:
     """One message while its facts are found. ``message`` is filled in place."""
 
     def __init__(
-        self, mail: Mail, text: Text, layout: Layout, subject: Subject, message: Message
+        self,
+        mail: Mail,
+        text: Text,
+        layout: Layout,
+        subject: Subject,
+        message: Message,
+        fields: dict[str, list[str]],
     ) -> None:
         self.mail = mail
+        #: The headers' values by name (``Mail.by_name``).
+        self.fields = fields
         self.text = text
         self.layout = layout
         self.subject = subject

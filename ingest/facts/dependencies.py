@@ -28,7 +28,7 @@ def find(context: Context) -> None:
     """Fill ``dependencies`` and ``base_commit`` (git-format-patch(1), BASE TREE INFORMATION)."""
     message = context.message
     for header, kind in _HEADERS.items():
-        stated = context.mail.get(header)
+        stated = context.fields.get(header, [""])[0]
         if stated:
             message.dependencies.append(Dependency(kind=kind, value=stated))
             context.note("dependencies", f"{kind} {stated}", -1, header, text=stated)

@@ -230,7 +230,7 @@ def test_function_names_of_hunks() -> None:
             + "@@ -31,3 +31,3 @@\n a\n-b\n+c\n d\n"
         )
     )
-    assert change.functions == ["lamp_open", "struct lamp_ops"]
+    assert change.functions == ["lamp_open", "lamp_ops"]
     assert (change.added, change.removed) == (4, 4)
 
 

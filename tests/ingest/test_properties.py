@@ -14,8 +14,9 @@ from patchlore.ingest.addresses import parse_address, parse_addresses
 from patchlore.ingest.charset import decode
 from patchlore.ingest.dates import effective_date, parse_date, timestamp
 from patchlore.ingest.detect import READERS
-from patchlore.ingest.diff_names import file_name, function_name, split_git_header, unquote
+from patchlore.ingest.diff_names import file_name, split_git_header, unquote
 from patchlore.ingest.encoded_words import decode_words
+from patchlore.ingest.function_names import function_name
 from patchlore.ingest.headers import message_id, message_ids, read_header_block
 from patchlore.ingest.message import Message
 from patchlore.ingest.mime import lenient_base64, parse_content_type, unflow

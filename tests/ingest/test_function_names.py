@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchlore.index.functions import function_name
+from patchlore.ingest.function_names import function_name
 
 
 @pytest.mark.parametrize(

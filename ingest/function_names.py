@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # What git puts behind the "@@" is the nearest line above that looks like the
 # beginning of something (git's userdiff.c).  One is looked for after the other.
@@ -30,18 +31,21 @@ _NO_NAMES = frozenset(
 )
 
 #: Characters of a header that are looked at.
-_WIDTH = 300
+MAX_HEADING = 300
 
 
+@lru_cache(maxsize=4096)
 def function_name(header: str) -> str | None:
     """Return the name in HEADER, the text behind the second ``@@``; None where there is none.
+
+    The revisions of a series have the same headers again and again.
 
     >>> function_name(" static int ring_poll(struct ring *ring)")
     'ring_poll'
     >>> function_name(" struct ring {")
     'ring'
     """
-    text = header[:_WIDTH].strip()
+    text = header[:MAX_HEADING].strip()
     for search in _PATTERNS:
         match = search(text)
         while match is not None and match[1] in _NO_NAMES:
@@ -49,5 +53,5 @@ def function_name(header: str) -> str | None:
             match = search(text)
         if match is not None:
             return match[1]
-        text = header[:_WIDTH].strip()
+        text = header[:MAX_HEADING].strip()
     return None
