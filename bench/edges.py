@@ -1,6 +1,6 @@
 """Measure how well mails find their commits: precision and recall, each rule, and the time.
 
-    python bench/edges.py EPOCH... [--archive DIR] [--write docs/accuracy.md]
+    python -m bench.edges EPOCH... [--archive DIR] [--write docs/accuracy.md]
 
 EPOCHs are public-inbox repositories (or anything that `patchlore ingest`
 takes) that hold patches, and linux-tip-commits, in which each mail is a commit
@@ -25,6 +25,7 @@ import sys
 import tempfile
 import time
 
+from bench.sections import write_section
 from patchlore.kb.edges import update_edges
 from patchlore.kb.edges_reading import commit_of
 from patchlore.kb.edges_rules import IS_POSTED, RULES
@@ -55,7 +56,7 @@ def main() -> int:
         report = measure(archive, show_errors=args.errors)
     print(report)
     if args.write:
-        pathlib.Path(args.write).write_text(report, "utf-8")
+        write_section(pathlib.Path(args.write), "edges", report)
     return 0
 
 
@@ -73,17 +74,16 @@ def measure(archive: Archive, *, show_errors: bool) -> str:
     ).fetchall()
     names = _lists(archive)
     lines = [
-        "# Accuracy of edges",
+        "## Edges: which mail became which commit",
         "",
-        "Which mail became which commit ([design.md](design.md)): made by `bench/edges.py`, whose",
-        "first lines say what is measured and how. Do not edit by hand.",
+        "Made by `bench/edges.py`; what an edge is: [trees.md](trees.md#edges).",
         "",
         f"* Mails: {mails:,}, {patches:,} of them posted patches; lists:",
         *(f"  {name}" for name in names),
         f"* Commits: {number:,}, each carried by a mail of tip-bot.",
         f"* All edges from nothing: {seconds:.1f} s.",
         "",
-        "## With the tag switched off",
+        "### With the tag switched off",
         "",
         f"{len(tool):,} mails are named by the last tool-made `Link:` of a commit. What finds them",
         "when neither `link` nor `notice` may:",
@@ -113,7 +113,7 @@ def measure(archive: Archive, *, show_errors: bool) -> str:
         "or files alike, a likeness needs a file in common), which changed none of the figures of",
         "all rules together. Mails that no commit names are not judged here.",
         "",
-        "## Every link to a patch",
+        "### Every link to a patch",
         "",
         "A commit also links discussions and reports, in which somebody may have sketched another",
         "patch. With each of them for the truth:",
@@ -122,7 +122,7 @@ def measure(archive: Archive, *, show_errors: bool) -> str:
         "| --- | ---: | ---: | ---: | ---: | ---: |",
         row(f"all but {' and '.join(_SAME_AS_LINK)}", len(every), *wide),
         "",
-        "## All rules",
+        "### All rules",
         "",
         "| rule | edges | mails |",
         "| --- | ---: | ---: |",
