@@ -7,21 +7,15 @@ from typing import Any
 
 import pytest
 
-from patchlore.ingest.message import Applied, Evidence, FileChange, Message, Person, UpstreamRef
-from patchlore.ingest.parse import parse_raw
-from patchlore.ingest.raw import Raw, Source
+from patchlore.ingest.message import FileChange, UpstreamRef
 from patchlore.kb.edges import update_edges
 from patchlore.kb.edges_likeness import alike, changes_of, changes_of_diff, titles_alike
-from patchlore.kb.edges_notices import read_notice
 from patchlore.kb.edges_reading import became, commit_of, origins
-from patchlore.kb.git_filling import fill_tree
 from patchlore.kb.reading import find_message
 from patchlore.kb.store import Archive
+from tests.kb.edging import OLD, add, edges, follow, patch_id, posted
 from tests.kb.git_repositories import DAY, Repository
-from tests.kb.mails import BO, NOON, message, raw_of, tags
-
-SHA = "89abcdef0123456789abcdef0123456789abcdef"
-OLD = "".join(f"tick {number} of the clock\n" for number in range(12))
+from tests.kb.mails import BO, NOON, tags
 
 
 @pytest.fixture
@@ -37,41 +31,6 @@ def archive(tmp_path: pathlib.Path) -> Any:
     """Return an archive that is open for writing."""
     with Archive(tmp_path / "archive", write=True) as archive:
         yield archive
-
-
-def posted(message_id: str, day: int, diff: str = "", **fields: Any) -> Message:
-    """Return a mail with a patch, sent on a day of the repository's calendar, a minute later."""
-    kinds = "".join(
-        "d" if line[:3] in ("+++", "---") else line[:1] if line[:1] in ("+", "-", "@") else "="
-        for line in diff.split("\n")
-    )
-    values: dict[str, Any] = {
-        "is_patch": True,
-        "timestamp": NOON + day * DAY + 60,
-        "body": diff,
-        "line_kinds": kinds if diff else "",
-        **fields,
-    }
-    return message(message_id, **values)
-
-
-def add(archive: Archive, *messages: Message) -> None:
-    """Store mails."""
-    archive.add(messages, [raw_of(item) for item in messages])
-
-
-def follow(archive: Archive, repository: Repository, *, patch_ids: bool = True) -> None:
-    """Read the tree, then bring the edges up to date."""
-    fill_tree(archive, "mainline", str(repository.folder), patch_ids=patch_ids)
-    update_edges(archive)
-
-
-def edges(archive: Archive) -> list[tuple[str, str, str, int]]:
-    """Return all edges: key of the mail, commit, rule, confidence."""
-    return archive.execute(
-        "SELECT mail.key, edge.sha, edge.rule, edge.confidence FROM edge"
-        " JOIN mail ON mail.id = edge.message ORDER BY 1, 2, 3"
-    ).fetchall()
 
 
 def test_a_link_names_the_mail(archive: Archive, repository: Repository) -> None:
@@ -101,12 +60,6 @@ def test_a_patch_id_is_enough(archive: Archive, repository: Repository) -> None:
     add(archive, posted("one@example.org", 1, patch_id=patch_id(repository, sha)))
     follow(archive, repository)
     assert edges(archive) == [("one@example.org", sha, "patch-id", 1)]
-
-
-def patch_id(repository: Repository, sha: str) -> str:
-    """Return git's patch id of a commit."""
-    shown = repository.git("show", sha)
-    return repository.git("patch-id", "--stable", data=shown.encode()).split()[0]
 
 
 def test_patch_ids_that_come_later_count(archive: Archive, repository: Repository) -> None:
@@ -217,60 +170,6 @@ def test_changed_lines_that_are_alike_are_the_last_resort(
     assert edges(archive) == [("one@example.org", sha, "diff", 1)]
 
 
-def test_a_notice_names_the_commit_of_each_patch_in_its_thread(archive: Archive) -> None:
-    """patchwork-bot and b4 list titles with commits: each goes to the patch of its title."""
-    add(
-        archive,
-        posted("one@example.org", 1),
-        posted("two@example.org", 2, references=["one@example.org"]),
-        posted("three@example.org", 2, references=["one@example.org"], clean_subject="tick: stop"),
-        message(
-            "bot@example.org",
-            subject="Re: [PATCH] tick: use two",
-            timestamp=NOON + 3 * DAY,
-            is_reply=True,
-            in_reply_to="one@example.org",
-            references=["one@example.org"],
-            applied=[
-                Applied(sha=SHA[:12], title="tick: stop"),
-                Applied(sha=SHA, title="tick: use two"),
-            ],
-            evidence=[
-                Evidence(
-                    fact="applied", value=SHA, line=4, rule="summary-of-commits", text=f"  {SHA}"
-                )
-            ],
-        ),
-    )
-    update_edges(archive)
-    assert edges(archive) == [
-        ("one@example.org", SHA, "notice", 0),
-        ("three@example.org", SHA[:12], "notice", 1),
-    ]
-    (found,) = became(archive, find_message(archive, "one@example.org"))
-    assert (found.sha, found.witness, found.line) == (SHA, "bot@example.org", 4)
-
-
-def test_a_notice_that_comes_before_its_patch_finds_it(archive: Archive) -> None:
-    """Lists are ingested in any order."""
-    add(
-        archive,
-        message(
-            "bot@example.org",
-            timestamp=NOON + 3 * DAY,
-            is_reply=True,
-            in_reply_to="one@example.org",
-            references=["one@example.org"],
-            applied=[Applied(sha=SHA, title="tick: use two")],
-        ),
-    )
-    update_edges(archive)
-    assert edges(archive) == []
-    add(archive, posted("one@example.org", 1))
-    update_edges(archive)
-    assert edges(archive) == [("one@example.org", SHA, "notice", 0)]
-
-
 def test_rules_that_disagree_both_stand(archive: Archive, repository: Repository) -> None:
     """A patch id that says one commit and a Link that says another; the link is believed."""
     same = repository.commit("tick: use two again", {"clock.c": OLD + "two\n"})
@@ -379,95 +278,6 @@ def test_an_update_without_news_changes_nothing(archive: Archive, repository: Re
     before = edges(archive)
     assert update_edges(archive).edges == len(before) > 0
     assert edges(archive) == before
-
-
-TIP = f"""The following commit has been merged into the core branch of tip:
-
-Commit-ID:     {SHA}
-Gitweb:        https://git.example.org/tip/{SHA}
-Author:        Ada Quill <ada@example.org>
-AuthorDate:    Tue, 02 Jan 2024 04:04:05 +01:00
-Committer:     Bo Tern <bo@example.org>
-CommitterDate: Wed, 03 Jan 2024 04:04:05 +01:00
-
-tick: Use two
-
-The manual says so.
-
-Signed-off-by: Ada Quill <ada@example.org>
-Link: https://lore.kernel.org/r/one@example.org
----
- clock.c | 2 +-
- 1 file changed, 1 insertion(+), 1 deletion(-)
-
-diff --git a/clock.c b/clock.c
-index 1111111..2222222 100644
---- a/clock.c
-+++ b/clock.c
-@@ -1 +1 @@
--tick one of the clock
-+tick two of the clock
-"""
-
-
-def tip_mail(body: str = TIP) -> tuple[Message, Raw]:
-    """Return a mail of tip-bot, parsed."""
-    head = (
-        "From: tip-bot2 for Ada Quill <bot@example.org>\n"
-        "Subject: [tip: core] tick: Use two\n"
-        "Date: Wed, 03 Jan 2024 04:05:00 -0000\n"
-        "Message-ID: <tip@example.org>\nIn-Reply-To: <one@example.org>\n\n"
-    )
-    raw = Raw(data=(head + body).encode(), source=Source(path="/mail/tip", format="mbox"))
-    return parse_raw(raw), raw
-
-
-def test_a_mail_of_tip_bot_is_a_commit(archive: Archive) -> None:
-    """Its sha, people, dates, title, patch id and links count as those of a commit."""
-    parsed, raw = tip_mail()
-    archive.add([parsed], [raw])
-    add(archive, posted("one@example.org", 0, timestamp=NOON, patch_id=parsed.patch_id))
-    update_edges(archive)
-    row = archive.execute("SELECT sha, subject, author_time, data FROM git_commit").fetchone()
-    assert row == (SHA, "tick: Use two", NOON, None)
-    assert edges(archive) == [
-        ("one@example.org", SHA, rule, 0) for rule in ("author-date", "link", "notice", "patch-id")
-    ] + [("one@example.org", SHA, "title", 1)]
-
-
-def test_the_older_form_of_tip_bot_is_read() -> None:
-    """Until 2019 the head stood alone at the top."""
-    parsed, _ = tip_mail(TIP.partition("\n\n")[2])
-    notice = read_notice(parsed)
-    assert notice is not None
-    assert (notice.sha, notice.subject, notice.author_time) == (SHA, "tick: Use two", NOON)
-    assert notice.author == Person(name="Ada Quill", email="ada@example.org")
-
-
-def test_other_mail_is_no_notice() -> None:
-    """A head without an author, and no head at all."""
-    for body in (f"Commit-ID: {SHA}\n\ntick\n", "tick\n", ""):
-        parsed, _ = tip_mail(body)
-        assert read_notice(parsed) is None
-
-
-def test_a_tree_that_has_the_commit_knows_better(
-    tmp_path: pathlib.Path, archive: Archive, repository: Repository
-) -> None:
-    """What a notice told is replaced by what git has; the notice stays named."""
-    sha = repository.commit("tick: Use two\n\nAs git has it.\n")
-    parsed, raw = tip_mail(TIP.replace(SHA, sha))
-    archive.add([parsed], [raw])
-    add(archive, posted("one@example.org", 0))
-    update_edges(archive)
-    follow(archive, repository)
-    row = archive.execute(
-        "SELECT message IS NOT NULL, data IS NOT NULL, place IS NOT NULL, author_time"
-        " FROM git_commit WHERE sha = ?",
-        (sha,),
-    ).fetchone()
-    assert row == (1, 1, 1, NOON + repository.day * DAY)
-    assert archive.value("SELECT count(*) FROM git_commit WHERE sha = ?", (sha,)) == 1
 
 
 def test_likeness_counts_changed_lines() -> None:
