@@ -35,7 +35,7 @@ def add_requirements(needs: Needs, tree: str, rows: Sequence[Row]) -> list[Row]:
             other = needs.graph.commits.get(target.sha)
             present = needs.contents.find(target) is not None
             if ref is not None and not present and other is not None and other.sha not in by_sha:
-                new = needs.prerequisite(other, commit.sha, ref)
+                new = needs.verdicts.prerequisite(other, commit.sha, ref)
                 by_sha[other.sha] = new
                 made.append(new)
                 todo.append(new)

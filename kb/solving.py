@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 
 from patchlore.kb.backport_row import Row
+from patchlore.kb.closure import Closure
 from patchlore.kb.contents import Contents
 from patchlore.kb.fix_graph import Graph
 from patchlore.kb.git_places import GitPlaces
@@ -33,8 +34,9 @@ class Solved:
         self.needs = needs = Needs(archive, tree, graph, contents, rows)
         for row in rows:
             needs.judge(row)
-        rows = [*rows, *needs.opted_out(rows)]
-        rows += needs.missing({row.sha: row for row in rows if row.sha})
+        closure = Closure(archive, tree, needs)
+        rows = [*rows, *closure.opted_out(rows)]
+        rows += closure.missing({row.sha: row for row in rows if row.sha})
         rows += add_requirements(needs, tree, rows)
         _add_authors(archive, graph, rows)
         add_neighbours(archive, needs, rows)

@@ -227,6 +227,28 @@ def test_a_note_without_a_version_follows_what_is_fixed(trees: Trees) -> None:
     assert row.event.text == f'Fixes: {cause[:12]} ("tick: use two")'
 
 
+def test_a_note_for_newer_trees_spares_the_older(trees: Trees) -> None:
+    """What it fixes was there from the start, but its author asks for 5.15 and later."""
+    note = "Cc: stable@vger.kernel.org # 5.15+\n"
+    spared = trees.main(fixing("clock: begin at one", trees.base, "clock: begin", note))
+    (row,) = trees.rows()
+    assert (row.sha, row.state) == (spared, "not-affected")
+    assert row.reason == (
+        "wanted in other trees (Cc: stable # 5.15+); but it "
+        f"fixes {trees.base[:12]}, in it from the start, since 5.10"
+    )
+    assert (row.event.commit, row.event.line) == (spared, 6)
+
+
+def test_a_note_for_newer_trees_knows_nothing_of_backports(trees: Trees) -> None:
+    """The cause came with 5.15 upstream, and with a backport into 5.10."""
+    cause = trees.main("tick: use two")
+    trees.backport(cause, "tick: use two")
+    note = "Cc: stable@vger.kernel.org # 5.15+\n"
+    fix = trees.main(fixing("tick: count right", cause, rest=note))
+    assert trees.states()[fix] == "needed"
+
+
 def test_a_nominated_commit_that_was_reverted_upstream_is_not_needed(trees: Trees) -> None:
     """It stays nominated, and a note says by what it was taken back."""
     wanted = trees.main("tick: use two\n\nCc: stable@vger.kernel.org # 5.4+\n")

@@ -1,0 +1,173 @@
+"""Rows of commits that no event tells of: repairs of what a tree has, and what those need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from patchlore.kb.backport_row import Row
+from patchlore.kb.contents import CERTAIN, Presence
+from patchlore.kb.fix_graph import Ref, Target, Upstream
+from patchlore.kb.merge import title_hash
+from patchlore.kb.needs import REPAIRS, Needs
+from patchlore.kb.store import Archive
+from patchlore.kb.trees import trees_for
+from patchlore.kb.verdicts import NEEDED_ITSELF
+from patchlore.kb.versions import rank
+
+#: States of commits that may come into the tree: what repairs them is noted.
+_MAY_COME = ("in-flight", "nominated", "failed")
+
+
+class Closure:
+    """Finds what belongs into the list of a tree beside the rows that events make."""
+
+    def __init__(self, archive: Archive, tree: str, needs: Needs) -> None:
+        """Take the archive, the tree (its one name) and what judges commits for it."""
+        self._archive = archive
+        self._tree = tree
+        self._needs = needs
+        self._graph = needs.graph
+        self._contents = needs.contents
+
+    def missing(self, known: Mapping[str, Row]) -> list[Row]:
+        """Return rows of commits that repair what the tree has, and of their own repairs.
+
+        ``known`` are the rows that there are, by commit.
+        """
+        found: dict[str, Row] = {}
+        todo: list[Upstream] = []
+        for commit in self._graph.commits.values():
+            if commit.sha not in known:
+                self._add(commit, self._reason(commit), found, todo)
+        # Repairs of what is needed are needed with it, and those of them.
+        for row in known.values():
+            needed = self._graph.commits.get(row.sha or "")
+            if needed is not None and row.state == "needed":
+                todo.append(needed)
+        done = set()
+        while todo:
+            commit = todo.pop()
+            if commit.sha in done:
+                continue
+            done.add(commit.sha)
+            for other, ref in self._graph.named_by.get(commit.sha, ()):
+                if ref.relation in REPAIRS and other.sha not in known:
+                    where = Presence(commit.sha, NEEDED_ITSELF, True, CERTAIN)
+                    self._add(other, (ref, where), found, todo)
+        for row in known.values():
+            if row.state in _MAY_COME:
+                self._note_repairs(row)
+        self._drop_misnamed(found)
+        made = [self._graph.commits[sha] for sha in found]
+        for sha, out in self._needs.opt_outs.of_commits(made):
+            event = self._needs.verdicts.opted_out(sha, found[sha].subject, out)
+            self._needs.settle(found[sha], event)
+        self._needs.spare(made, found)
+        return list(found.values())
+
+    def _add(
+        self,
+        commit: Upstream,
+        ground: tuple[Ref, Presence] | None,
+        found: dict[str, Row],
+        todo: list[Upstream],
+    ) -> None:
+        if ground is None or commit.sha in found or self._needs.reverted_by(commit) is not None:
+            return
+        target = Target(commit.sha, commit.place, commit.id or None)
+        if self._contents.find(target) is not None:
+            return
+        if not self._needs.is_after_base(commit, ground, None):
+            return
+        verdicts = self._needs.verdicts
+        event = verdicts.affected(commit.sha, commit.subject, *ground, commit.time)
+        row = verdicts.row(commit, event)
+        found[commit.sha] = row
+        self._needs.grounds[commit.sha] = ground
+        todo.append(commit)
+
+    def _reason(self, commit: Upstream) -> tuple[Ref, Presence] | None:
+        """Why a tree that may lack a commit needs it: the line, and what the tree has."""
+        if not commit.refs:
+            return None
+        ground = self._needs.ground([ref for ref in commit.refs if ref.relation in REPAIRS])
+        if ground is not None:
+            return ground
+        partial = {ref.target.sha for ref in commit.refs if ref.relation == "partial-revert"}
+        return self._needs.ground(
+            [
+                ref
+                for ref in commit.refs
+                if ref.relation in ("reverts", "reverted-upstream")
+                and ref.target.sha not in partial
+            ]
+        )
+
+    def _note_repairs(self, row: Row) -> None:
+        """Note what repairs a commit that may come into the tree, so that both come."""
+        told = set()
+        for other, ref in self._graph.named_by.get(row.sha or "", ()):
+            if ref.relation not in REPAIRS or other.sha in told or self._needs.reverted_by(other):
+                continue
+            told.add(other.sha)
+            target = Target(other.sha, other.place, other.id or None)
+            if self._contents.find(target) is None:
+                title = f' ("{other.subject}")' if other.subject else ""
+                row.notes.append(f"fixed upstream by {other.sha[:12]}{title}: take both")
+
+    def _drop_misnamed(self, found: dict[str, Row]) -> None:
+        """Drop commits that only a marker names, and that the mainline has under other digits.
+
+        A slip of the pen in one tree's backport is nothing that another tree lacks.
+        """
+        hashes: dict[int, list[str]] = {}
+        for sha, row in found.items():
+            hashed = title_hash(row.subject)
+            if not self._graph.commits[sha].id and hashed is not None:
+                hashes.setdefault(hashed, []).append(sha)
+        for hashed, place in self._archive.execute(
+            "SELECT c.title_hash, c.place FROM json_each(?) AS j CROSS JOIN git_commit AS c"
+            " ON c.title_hash = j.value",
+            (json.dumps(sorted(hashes)),),
+        ).fetchall():
+            if self._contents.is_upstream(place):
+                for sha in hashes.pop(hashed, ()):
+                    found.pop(sha)
+
+    def opted_out(self, rows: Sequence[Row]) -> list[Row]:
+        """Return rows of patches that opt out and that no row has: those not known to be useless.
+
+        Only of patches that came after the tree's first release, while it was kept.
+        """
+        known = {row.sha for row in rows if row.sha}
+        known_mails = {event.message for row in rows for event in row.events}
+        refs_of = self._graph.refs_of_mails(self._needs.opt_outs.mails)
+        self._graph.resolve(sha for _, sha in self._needs.opt_outs.mails.values() if sha)
+        trees = trees_for(self._archive)
+        found = []
+        for message, (out, sha) in self._needs.opt_outs.mails.items():
+            if message in known_mails or sha in known or rank(self._tree) is None:
+                continue
+            refs = refs_of.get(message, [])
+            if self._needs.absent(refs) is not None or not trees.can_want(
+                self._tree, out.timestamp
+            ):
+                continue
+            if sha is not None and self._contents.find(self._graph.targets[sha]) is not None:
+                continue
+            event = self._needs.verdicts.opted_out(sha, out.subject, out)
+            found.append(
+                Row(
+                    tree=self._tree,
+                    state="opted-out",
+                    sha=sha,
+                    subject=out.subject,
+                    reason=event.words(),
+                    event=event,
+                    events=[event],
+                )
+            )
+            if sha is not None:
+                known.add(sha)
+        return found
