@@ -46,9 +46,14 @@ def backports(
     ]
 
 
-def event_rows(archive: Archive, tree: str) -> list[Row]:
-    """Return the rows that the events of a tree (its one name) make, in no order."""
+def event_rows(archive: Archive, tree: str, until: int | None = None) -> list[Row]:
+    """Return the rows that the events of a tree (its one name) make, in no order.
+
+    With ``until`` (seconds) only events before that time count.
+    """
     events = events_of_tree(archive, tree)
+    if until is not None:
+        events = [event for event in events if (event.timestamp or 0) < until]
     _complete(archive, events)
     return [_row(tree, group) for group in _group(events)]
 

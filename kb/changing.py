@@ -1,38 +1,52 @@
-"""What is new in a list or changed its state since a day: the states as they were then."""
+"""What is new in a list or changed its state since a day: the list as it was then."""
 
 from __future__ import annotations
 
-from patchlore.kb.backports import Row, decide
-from patchlore.kb.events import VERDICTS
+from collections.abc import Iterable
+
+from patchlore.kb.backports import Row, decide, event_rows
+from patchlore.kb.merge import even_out
+from patchlore.kb.solving import Solved
+from patchlore.kb.store import Archive
 
 #: What stands for the state before of a row that was not there yet.
 NEW = "new"
 
-#: States that events leave open, so that a verdict can settle them.
-_OPEN = ("unknown", "nominated")
 
+def changed_since(archive: Archive, rows: Iterable[Row], since: int) -> list[Row]:
+    """Return the rows, all of one tree, that are new or have another state since a time.
 
-def state_at(row: Row, moment: int) -> str:
-    """Return the state that a row had just before a time (seconds), or NEW.
-
-    It follows from the events before, as the present one does from all.  What is
-    concluded from a line that stood there before (needed, not affected, opted out)
-    was so then, too, where the events of that time left it open.
+    Each of them gets its ``state_before``.  A state that a person's file sets is of no
+    day: there what it would be without is compared.
     """
-    before = [event for event in row.events if (event.timestamp or 0) < moment]
-    concluded = row.event.kind in VERDICTS and (row.event.timestamp or 0) < moment
-    if not before:
-        return _own_state(row) if concluded else NEW
-    state, _ = decide(before)
-    return _own_state(row) if concluded and state in _OPEN else state
+    rows = list(rows)
+    before = states_at(archive, rows[0].tree, since) if rows else {}
+    for row in rows:
+        row.state_before = before.get(row.sha or _title(row)) or before.get(_title(row)) or NEW
+    return [
+        row
+        for row in rows
+        if row.state_before != (row.state if row.override is None else row.override.was)
+    ]
 
 
-def has_changed(row: Row, since: int) -> bool:
-    """Whether a row is new or has another state since a time; notes what it was before."""
-    row.state_before = state_at(row, since)
-    return row.state_before != _own_state(row)
+def states_at(archive: Archive, tree: str, moment: int) -> dict[str, str]:
+    """Return the states that the commits of a tree had just before a time (seconds).
+
+    The list is made anew of the events before it.  What is concluded from a line
+    (needed, not affected, opted out) was so if the line was there.  Commits stand
+    by their ids; nominations of which no commit is known by their titles.
+    """
+    found: dict[str, str] = {}
+    for row in Solved(archive, tree, event_rows(archive, tree, moment), moment).rows:
+        state: str | None = row.state
+        if (row.event.timestamp or 0) >= moment:
+            events = [event for event in row.events if (event.timestamp or 0) < moment]
+            state = decide(events)[0] if events else None
+        if state is not None:
+            found[row.sha or _title(row)] = state
+    return found
 
 
-def _own_state(row: Row) -> str:
-    """The state of a row before a person's file set it: that one is of no day."""
-    return row.state if row.override is None else row.override.was
+def _title(row: Row) -> str:
+    return f"title {even_out(row.subject)}"

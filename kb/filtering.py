@@ -14,7 +14,7 @@ from msgspec import Struct
 from patchlore.ingest.message import CONFIDENCES, Confidence
 from patchlore.kb.backports import Row
 from patchlore.kb.built_files import BuiltFiles
-from patchlore.kb.changing import has_changed
+from patchlore.kb.changing import changed_since
 from patchlore.kb.events import Event
 from patchlore.kb.pathspec import Pathspec
 from patchlore.kb.reading import MIN_HEX, Bug
@@ -52,8 +52,7 @@ class Filters(Struct, kw_only=True):
         """
         found = [row for row in rows if self._is_wanted(row)]
         if self.since is not None:
-            since = self.since
-            found = [row for row in found if has_changed(row, since)]
+            found = changed_since(archive, found, self.since)
         if self.path is not None:
             spec = Pathspec([self.path] if isinstance(self.path, str) else self.path)
             files = files_of(archive, found)
