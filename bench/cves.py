@@ -227,20 +227,20 @@ def _folders(archive: Archive, records: list[Record], tally: _Tally) -> tuple[in
     """
     by_cve = {record.cve: record for record in records}
     folders: dict[tuple[str, str], set[str]] = {}
-    rows = archive.execute(
+    found = archive.execute(
         "SELECT source.path, m.id FROM message AS m JOIN copy ON copy.message = m.id"
         " JOIN source ON source.id = copy.source WHERE m.is_patch"
     ).fetchall()
-    for path, message in rows:
+    for path, message in found:
         match = _FOLDER.search(path)
         if match is None or match[1] not in by_cve:
             continue
-        named = archive.execute(
+        rows = archive.execute(
             "SELECT sha FROM commit_ref WHERE message = ? AND NOT quoted"
             " AND relation IN ('upstream', 'own')",
             (message,),
-        )
-        folders.setdefault((match[1], f"{match[2]}.y"), set()).update(sha for (sha,) in named)
+        ).fetchall()
+        folders.setdefault((match[1], f"{match[2]}.y"), set()).update(sha for (sha,) in rows)
     pairs = placed = 0
     for (cve, tree), named in sorted(folders.items()):
         record = by_cve[cve]

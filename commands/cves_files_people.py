@@ -151,6 +151,14 @@ def cve_lines(dossier: CveDossier) -> Iterator[str]:
         yield f"  {printable(dossier.title)}"
     if dossier.files:
         yield f"  files: {', '.join(map(printable, dossier.files))}"
+    if dossier.pairs:
+        yield ""
+        yield style.head("affected")
+    for pair in dossier.pairs:
+        since = _version(pair.vulnerable_version, pair.vulnerable_sha) or "not known"
+        until = _version(pair.fixed_version, pair.fixed_sha) or "not fixed"
+        yield f"  from {since} to {until}"
+        yield proof_line(style, pair.key, pair.line, pair.text, "certain")
     for role, heading in (("fix", "fixed by"), ("cause", "introduced by")):
         commits = [commit for commit in dossier.commits if commit.role == role]
         if commits:
@@ -177,6 +185,12 @@ def cve_lines(dossier: CveDossier) -> Iterator[str]:
                 yield proof_line(style, naming.message.key, naming.line, naming.text, "certain")
 
 
+def _version(version: str | None, sha: str | None) -> str:
+    """A version and its commit: ``5.10.9 (0123456789ab)``, as far as they are known."""
+    short = sha[:12] if sha else None
+    return f"{version} ({short})" if version and short else version or short or ""
+
+
 def file_lines(dossier: FileDossier) -> Iterator[str]:
     """Yield the dossier of a file or a folder as text."""
     from patchlore.commands.lines import brief_line, brief_lines
@@ -187,6 +201,8 @@ def file_lines(dossier: FileDossier) -> Iterator[str]:
     head = f"{printable(dossier.path)}: {count(dossier.patches, 'patch', 'patches')}"
     if dossier.quotations:
         head += f", quoted in {count(dossier.quotations, 'other mail')}"
+    if dossier.git_commits:
+        head += f", {count(dossier.git_commits, 'commit')} of git trees"
     yield style.head(head)
     if dossier.first is not None:
         yield f"  {day(dossier.first)} to {day(dossier.last)}"
@@ -223,6 +239,13 @@ def file_lines(dossier: FileDossier) -> Iterator[str]:
         yield style.head("newest patches")
         for brief in dossier.latest:
             yield from brief_lines(brief, style, "  ")
+    if dossier.latest_commits:
+        yield ""
+        yield style.head("newest commits")
+        for touch in dossier.latest_commits:
+            trees = ", ".join(short_name(tree) for tree in touch.trees) or "no tree any more"
+            yield f"  {day(touch.commit_time)}  {touch.sha[:12]}  {printable(touch.subject)}"
+            yield style.proof(f"    in {printable(trees)}")
 
 
 def person_lines(dossier: PersonDossier) -> Iterator[str]:

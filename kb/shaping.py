@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import zip_longest
 
 import msgspec
 from msgspec import Struct
@@ -361,7 +362,8 @@ def _vulnerabilities(message: Message, evidence: FoundAt) -> Iterable[Row]:
     proofs = [item for item in message.evidence if item.fact == "cve_record"]
     # The first evidence may be of the CVE's name; those of the pairs stand in their order.
     proofs = proofs[-len(record.pairs) :] if record.pairs else []
-    for position, (pair, proof) in enumerate(zip(record.pairs, proofs, strict=False)):
+    told = zip_longest(record.pairs, proofs[: len(record.pairs)])
+    for position, (pair, proof) in enumerate(told):
         yield (
             position,
             name,
@@ -370,6 +372,6 @@ def _vulnerabilities(message: Message, evidence: FoundAt) -> Iterable[Row]:
             pair.fixed_version,
             _sha(pair.fixed_sha),
             False,
-            proof.line,
+            None if proof is None else proof.line,
             evidence.text(proof),
         )

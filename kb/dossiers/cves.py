@@ -15,6 +15,7 @@ from patchlore.kb.history import events_of_commit
 from patchlore.kb.reading import MIN_HEX, Brief, briefs, longest, spellings
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import sort_key
+from patchlore.kb.vulnerabilities import pairs_of_cve
 
 #: More mails than this are not decoded for the lines that name the CVE.
 _MOST_DECODED = 300
@@ -36,8 +37,10 @@ class CvePairSeen(Struct, kw_only=True):
     vulnerable_sha: str | None
     fixed_version: str | None
     fixed_sha: str | None
-    #: The mail or file that says so.
+    #: The mail or file that says so, and the line.
     key: str
+    line: int | None
+    text: str | None
 
 
 class CveCommit(Struct, kw_only=True):
@@ -103,7 +106,7 @@ def cve_dossier(archive: Archive, name: str) -> CveDossier:
         cve=name,
         title=next((record.title for _, record in records if record.title), None),
         rejected=any(record.rejected for _, record in records),
-        pairs=_pairs(records),
+        pairs=_pairs(archive, name),
         files=list(dict.fromkeys(file for _, record in records for file in record.files)),
         references=list(dict.fromkeys(url for _, record in records for url in record.references)),
         commits=_commits(archive, ids, records, in_git),
@@ -128,27 +131,19 @@ def _naming(name: str, brief: Brief, message: Message | None) -> CveNaming:
     )
 
 
-def _pairs(records: Sequence[tuple[str, CveRecord]]) -> list[CvePairSeen]:
-    found: dict[tuple[str | None, ...], CvePairSeen] = {}
-    for key, record in records:
-        for pair in record.pairs:
-            values = (
-                pair.vulnerable_version,
-                pair.vulnerable_sha,
-                pair.fixed_version,
-                pair.fixed_sha,
-            )
-            found.setdefault(
-                values,
-                CvePairSeen(
-                    vulnerable_version=values[0],
-                    vulnerable_sha=values[1],
-                    fixed_version=values[2],
-                    fixed_sha=values[3],
-                    key=key,
-                ),
-            )
-    return list(found.values())
+def _pairs(archive: Archive, name: str) -> list[CvePairSeen]:
+    return [
+        CvePairSeen(
+            vulnerable_version=pair.introduced_version,
+            vulnerable_sha=pair.introduced,
+            fixed_version=pair.fixed_version,
+            fixed_sha=pair.fixed,
+            key=pair.key,
+            line=pair.line,
+            text=pair.text,
+        )
+        for pair in pairs_of_cve(archive, name)
+    ]
 
 
 class _Commits:
