@@ -36,56 +36,54 @@ class Closure:
         ``known`` are the rows that there are, by commit.
         """
         found: dict[str, Row] = {}
-        todo: list[Upstream] = []
         for commit in self._graph.commits.values():
             if commit.sha not in known:
-                self._add(commit, self._reason(commit), found, todo)
+                self._add(commit, self._reason(commit), found)
+        self._drop_misnamed(found)
+        self._spare(found, list(found))
         # Repairs of what is needed are needed with it, and those of them.
-        for row in known.values():
-            needed = self._graph.commits.get(row.sha or "")
-            if needed is not None and row.state == "needed":
-                todo.append(needed)
-        done = set()
+        todo = [row for row in (*found.values(), *known.values()) if row.state == "needed"]
         while todo:
-            commit = todo.pop()
-            if commit.sha in done:
-                continue
-            done.add(commit.sha)
-            for other, ref in self._graph.named_by.get(commit.sha, ()):
-                if ref.relation in REPAIRS and other.sha not in known:
-                    where = Presence(commit.sha, NEEDED_ITSELF, True, CERTAIN)
-                    self._add(other, (ref, where), found, todo)
+            new = []
+            for row in todo:
+                for other, ref in self._graph.named_by.get(row.sha or "", ()):
+                    if ref.relation in REPAIRS and other.sha not in known:
+                        where = Presence(row.sha or "", NEEDED_ITSELF, True, CERTAIN)
+                        if self._add(other, (ref, where), found):
+                            new.append(other.sha)
+            self._spare(found, new)
+            todo = [found[sha] for sha in new if found[sha].state == "needed"]
         for row in known.values():
             if row.state in _MAY_COME:
                 self._note_repairs(row)
-        self._drop_misnamed(found)
-        made = [self._graph.commits[sha] for sha in found]
-        for sha, out in self._needs.opt_outs.of_commits(made):
-            event = self._needs.verdicts.opted_out(sha, found[sha].subject, out)
-            self._needs.settle(found[sha], event)
-        self._needs.spare(made, found)
         return list(found.values())
 
-    def _add(
-        self,
-        commit: Upstream,
-        ground: tuple[Ref, Presence] | None,
-        found: dict[str, Row],
-        todo: list[Upstream],
-    ) -> None:
-        if ground is None or commit.sha in found or self._needs.reverted_by(commit) is not None:
+    def _spare(self, found: Mapping[str, Row], shas: Sequence[str]) -> None:
+        """Take rows out of need whose authors opt out, or ask for other trees alone."""
+        if not shas:
             return
+        commits = [self._graph.commits[sha] for sha in shas]
+        for sha, out in self._needs.opt_outs.of_commits(commits):
+            event = self._needs.verdicts.opted_out(sha, found[sha].subject, out)
+            self._needs.settle(found[sha], event)
+        self._needs.spare(commits, found)
+
+    def _add(
+        self, commit: Upstream, ground: tuple[Ref, Presence] | None, found: dict[str, Row]
+    ) -> bool:
+        """Add a row of a commit that is needed on this ground; whether it was one."""
+        if ground is None or commit.sha in found or self._needs.reverted_by(commit) is not None:
+            return False
         target = Target(commit.sha, commit.place, commit.id or None)
         if self._contents.find(target) is not None:
-            return
+            return False
         if not self._needs.is_after_base(commit, ground, None):
-            return
+            return False
         verdicts = self._needs.verdicts
         event = verdicts.affected(commit.sha, commit.subject, *ground, commit.time)
-        row = verdicts.row(commit, event)
-        found[commit.sha] = row
+        found[commit.sha] = verdicts.row(commit, event)
         self._needs.grounds[commit.sha] = ground
-        todo.append(commit)
+        return True
 
     def _reason(self, commit: Upstream) -> tuple[Ref, Presence] | None:
         """Why a tree that may lack a commit needs it: the line, and what the tree has."""
