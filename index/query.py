@@ -41,12 +41,14 @@ class Text(Struct, frozen=True):
     """Words or a phrase to look for; ``prefix`` is None for a bare word.
 
     ``text`` is as written: cutting it into words is the searcher's work.
+    ``mistake``: why what stands between slashes is words and no expression.
     """
 
     text: str
     prefix: Prefix | None
     quoted: bool
     place: Place
+    mistake: str | None = None
 
 
 class Exact(Struct, frozen=True):
@@ -361,6 +363,8 @@ class _Builder:
         try:
             regex = parse_regex(text.replace("\\/", "/"), ignore_case)
         except RegexError as error:
+            if prefix is None:  # "/* see above */": no search breaks on its punctuation
+                return Text(token.value, None, False, _place(token), str(error))
             place = _place(token).start + start + 1 + error.place
             raise QueryError(self.query, place, place + 1, str(error)) from None
         return Lines(regex, prefix, _place(token))

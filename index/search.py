@@ -137,7 +137,13 @@ class Searcher:
         self._query = query
         self._notes = []
         self._seconds = REGEX_SECONDS
-        return parse_query(query, self._people.is_trailer)
+        tree = parse_query(query, self._people.is_trailer)
+        self._notes += [
+            f"{leaf.text} is looked for as words, since it is no regular expression: {leaf.mistake}"
+            for leaf in all_leaves(tree)
+            if isinstance(leaf, Text) and leaf.mistake
+        ]
+        return tree
 
     def _evaluate(self, node: Node) -> set[int]:
         found = self._find(node)

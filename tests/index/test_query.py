@@ -196,6 +196,8 @@ def test_states_are_those_of_the_backport_list() -> None:
         ("and / or / too", "(and & / & or & / & too)"),
         ('"/a/"', "'/a/'"),
         ("dfn:/fs/", "dfn=/fs/"),
+        ("/* see above */ x", "(/* see above */ & x)"),
+        ("-/foo(/ x", "(!/foo(/ & x)"),
     ],
 )
 def test_expressions_stand_between_slashes(query: str, expected: str) -> None:
