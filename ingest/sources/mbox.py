@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from msgspec import structs
+
 from patchlore.ingest.raw import FIDELITIES, Fidelity, Raw, Source
 from patchlore.ingest.sources.exports import export_form
 from patchlore.ingest.sources.items import Listing, Part, Problem
@@ -40,7 +42,9 @@ _ISO_DATE = re.compile(rb" (?:19|20)\d\d-\d\d-\d\d[T ]\d\d:\d\d")
 _GIT_PATCH = re.compile(rb"From [0-9a-f]{40}(?:[0-9a-f]{24})? Mon Sep 17 00:00:00 2001\s*\Z")
 _HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9_.-]{0,75}[ \t]{0,4}:(?!//)")
 #: What ``patchlore export`` writes behind the date: how the mail was found.
-_EXPORTED = re.compile(rb" (?:19|20)\d\d((?: [a-z][a-z-]{0,20}(?:=[\w.@+/%~-]{1,600})?){1,6})\s*\Z")
+_EXPORTED = re.compile(
+    rb" (?:19|20)\d\d((?: [a-z][a-z-]{0,20}(?:=[\w.@+/%~-]{1,600})?){1,20})\s*\Z"
+)
 #: Texts that are no mails, which it writes under a separator that names their format.
 _TEXTS = ("patch", "pipermail-text", "hyperkitty-mbox")
 _SECOND_FROM = re.compile(rb">?From ")
@@ -179,13 +183,16 @@ class _Splitter:
             if found < 0:
                 window.more()
 
-    def raw(self, offset: int, separator: bytes, data: bytes, *, whole: bool) -> Raw | Listing:
-        """The mail between two separators, its escapes undone."""
+    def mails(
+        self, offset: int, separator: bytes, data: bytes, *, whole: bool
+    ) -> Iterator[Raw | Listing]:
+        """The mail between two separators, its escapes undone; once more for each further list."""
         fidelity: Fidelity = "exact"
         if is_git_patch_line(separator):
             # Its first line is part of it, since it names the commit; git escapes nothing.
             source = self.source(offset, "git-patch", fidelity)
-            return Raw(data=separator + data, source=source)
+            yield Raw(data=separator + data, source=source)
+            return
         form = "mbox"
         if separator.startswith(b"From patchwork "):
             form, fidelity = "patchwork-mbox", "rewritten"
@@ -193,6 +200,8 @@ class _Splitter:
             form, fidelity = written
         list_name = self.list_name
         ended = True
+        cut = False
+        also: list[str] = []
         path = wrapped = None
         exported = _EXPORTED.search(separator) if self.surely_mboxrd else None
         for word in exported[1].decode().split() if exported else ():
@@ -208,6 +217,10 @@ class _Splitter:
                 path = path_of_word(word[5:])
             elif word == "no-line-end":
                 ended = False
+            elif word == "cut-short":
+                cut = True
+            elif word.startswith("also="):
+                also.append(word[5:])
             elif word.startswith("list="):
                 list_name = list_name or word[5:]
         if not whole:
@@ -223,12 +236,15 @@ class _Splitter:
         source = self.source(offset, form, fidelity, list_name)
         if path is not None:
             source.path = path  # what the page links, or its folder says, counts from there
-        if wrapped is not None:
-            source.offset = 0
-            found = unwrapped(data, wrapped, source)
-            if found is not None:
-                return found
-        return Raw(data=data, source=source)
+        found = None if wrapped is None else unwrapped(data, wrapped, source)
+        found = found or Raw(data=data, source=source)
+        if isinstance(found, Raw):
+            found.cut = cut
+        yield found
+        if isinstance(found, Raw):
+            for name in also:
+                where = structs.replace(found.source, list=name)
+                yield Raw(data=found.data, source=where, cut=cut)
 
     def source(
         self, offset: int, form: str, fidelity: Fidelity, list_name: str | None = None
@@ -251,7 +267,7 @@ class _Splitter:
             end, go_on, found = self.end_of_mail(len(separator))
             data = bytes(window.data[len(separator) : end])
             window.drop(go_on)
-            yield self.raw(offset, separator, data, whole=found == "length")
+            yield from self.mails(offset, separator, data, whole=found == "length")
             if found == "cut":
                 skipped = self.skip_to_separator()
                 yield Problem(

@@ -76,5 +76,5 @@ def unwrapped(mail: bytes, form: str, source: Source) -> Raw | Listing | None:
             return None
     if form not in READERS:
         return None
-    source.format = form
+    source.format, source.offset = form, 0
     return Raw(data=data, source=source)

@@ -8,11 +8,12 @@ from typing import BinaryIO
 import msgspec
 
 from patchlore.ingest.detect import READERS
+from patchlore.ingest.errors import CUT_SHORT
 from patchlore.ingest.raw import FIDELITIES, Source
 from patchlore.ingest.sources.items import Listed, Listing
 from patchlore.ingest.sources.links import PAGE_FORMATS
 from patchlore.ingest.sources.wrapped import LISTING, path_word, wrap
-from patchlore.kb.export.mbox import mboxrd
+from patchlore.kb.export.mbox import LIST_NAME, mboxrd
 from patchlore.kb.mailing import MAIL_FORMATS, TEXT_FORMATS, found_mail
 from patchlore.kb.store import Archive
 from patchlore.kb.text import count, printable
@@ -51,15 +52,15 @@ def _message(archive: Archive, message: int, timestamp: int | None, out: BinaryI
     ).fetchall()
     found = found_mail(archive, message, texts=True)
     main = next((row for row in copies if found and row[1] == found[1].path), copies[0])
-    further = list(_further(archive, message, copies, main))
+    words = list(_words(archive, message, main[3]))
     if found is not None:
         raw, source = found
-        if further:
-            source.list = main[3] or None  # the others say themselves which list they were on
-        out.write(mboxrd(raw, timestamp, source, words=_place(archive, message, source.path)))
-    elif not _page(archive, main, timestamp, out):
+        source.list = main[3] or None
+        words += _place(archive, message, source.path)
+        out.write(mboxrd(raw, timestamp, source, words=words))
+    elif not _page(archive, main, timestamp, out, words):
         return False
-    for copy in further:
+    for copy in _further(archive, message, copies, main):
         id_, path, form, list_, fidelity = copy
         if form in MAIL_FORMATS or form in TEXT_FORMATS:
             source = Source(path=path, format=form, fidelity=FIDELITIES[fidelity], list=list_)
@@ -68,6 +69,22 @@ def _message(archive: Archive, message: int, timestamp: int | None, out: BinaryI
         else:
             _page(archive, copy, timestamp, out)
     return True
+
+
+def _words(archive: Archive, message: int, own: str) -> Iterator[str]:
+    """What further copies say of a mail, and how its own was found."""
+    said = {own, *archive.message(message).lists}
+    for (name,) in archive.execute(
+        "SELECT list.name FROM message_list JOIN list ON list.id = message_list.list"
+        " WHERE message_list.message = ? ORDER BY list.name",
+        (message,),
+    ):
+        if name not in said and LIST_NAME.fullmatch(name):
+            yield f"also={name}"
+    if archive.value(
+        "SELECT EXISTS (SELECT 1 FROM defect WHERE message = ? AND code = ?)", (message, CUT_SHORT)
+    ):
+        yield "cut-short"
 
 
 def _further(
@@ -86,7 +103,13 @@ def _further(
             yield copy
 
 
-def _page(archive: Archive, copy: _Copy, timestamp: int | None, out: BinaryIO) -> bool:
+def _page(
+    archive: Archive,
+    copy: _Copy,
+    timestamp: int | None,
+    out: BinaryIO,
+    further: Sequence[str] = (),
+) -> bool:
     """Write a copy that is no mail, attached to one; whether it can be read again."""
     id_, path, form, list_, fidelity = copy
     if form not in READERS:
@@ -94,7 +117,7 @@ def _page(archive: Archive, copy: _Copy, timestamp: int | None, out: BinaryIO) -
     source = Source(path=path, format=form, fidelity=FIDELITIES[fidelity], list=list_ or None)
     mail = wrap(archive.raw_of_copy(id_), subject=_subject(f"page {path}"), timestamp=timestamp)
     where = path_word(path)
-    words = [f"page={form}", *([f"path={where}"] if where else [])]
+    words = [f"page={form}", *([f"path={where}"] if where else []), *further]
     out.write(mboxrd(mail, timestamp, source, words=words))
     return form not in PAGE_FORMATS or where is not None
 

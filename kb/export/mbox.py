@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import BinaryIO
 
@@ -28,7 +28,7 @@ from patchlore.kb.store import Archive
 _FROM = re.compile(rb"^(>*From )", re.MULTILINE)
 
 #: Names of lists that can stand in a separator.
-_LIST = re.compile(r"[\w.@+-]{1,200}", re.ASCII)
+LIST_NAME = re.compile(r"[\w.@+-]{1,200}", re.ASCII)
 
 
 def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> list[str]:
@@ -113,7 +113,7 @@ def _found_as(source: Source | None, raw: bytes) -> bytes:
         words.append(f"format={source.format}")
     if not raw.endswith(b"\n"):
         words.append("no-line-end")
-    if source.list and _LIST.fullmatch(source.list):
+    if source.list and LIST_NAME.fullmatch(source.list):
         words.append(f"list={source.list}")
     return "".join(f" {word}" for word in words).encode("ascii")
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import mailbox
 import pathlib
+import random
 
 import pytest
 
+from patchlore.ingest.errors import CUT_SHORT
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.mbox import split_mbox
 from patchlore.ingest.sources.window import Window
@@ -219,3 +222,33 @@ def test_a_list_that_only_a_page_names_is_kept(tmp_path: pathlib.Path) -> None:
     assert found is not None
     assert found[1].list == "gadgets"
     assert b" list=gadgets\n" in mboxrd(found[0], 0, found[1])
+
+
+def test_every_list_of_a_mail_comes_back(tmp_path: pathlib.Path) -> None:
+    """One mail on three lists stands once in the mailbox; a page, too."""
+    mail = HEAD % 1 + b"List-Id: <widgets.example.org>\n\ntext that is long enough to count\n"
+    with Archive(tmp_path / "one", write=True) as archive:
+        for number, name in enumerate(("a.example.org", "b.example.org", None)):
+            write(tmp_path / f"{number}.eml", mail.replace(b"widgets", b"widget%d" % number))
+            fill(archive, [str(tmp_path / f"{number}.eml")], list_name=name, jobs=0)
+        write(tmp_path / "msg00013.html", MHONARC)
+        for name in ("c.example.org", "d.example.org"):
+            fill(archive, [str(tmp_path / "msg00013.html")], list_name=name, jobs=0)
+            archive.execute("DELETE FROM mark")
+        before = said(archive)
+        with (tmp_path / "all.mbox").open("wb") as out:
+            write_everything(archive, out)
+    with Archive(tmp_path / "two", write=True) as archive:
+        fill(archive, [str(tmp_path / "all.mbox")], jobs=0)
+        assert said(archive)["message_list"] == before["message_list"]
+        assert said(archive) == before
+
+
+def test_a_mail_that_was_cut_short_stays_so(tmp_path: pathlib.Path) -> None:
+    """The end of its file is not in the export; that it was there is."""
+    (tmp_path / "x").mkdir()
+    data = gzip.compress(HEAD % 1 + b"\ntext\n" + random.Random(1).randbytes(9000).hex().encode())
+    (tmp_path / "x" / "mail.gz").write_bytes(data[: len(data) // 2])
+    again(tmp_path, "x")
+    with Archive(tmp_path / "two") as archive:
+        assert archive.value("SELECT code FROM defect") == CUT_SHORT
