@@ -41,15 +41,19 @@ KINDS_OF_MAIL = {
 }
 
 _EVENT = {
-    "nominated": "id IN (SELECT message FROM stable_note)",
+    "nominated": "(id IN (SELECT message FROM stable_note)"
+    " OR id IN (SELECT message FROM commit_ref WHERE kind = 'request'))",
     "autosel": "prefixes LIKE '% AUTOSEL %'",
-    "posted": "is_patch AND notice IS NULL AND prefixes NOT LIKE '% AUTOSEL %' AND id IN"
-    " (SELECT message FROM target_tree WHERE kind = 'tag' AND tree GLOB '[0-9]*')",
-    "queued": "notice = 'added'",
+    "posted": "(is_patch AND notice IS NULL AND prefixes NOT LIKE '% AUTOSEL %' AND id IN"
+    " (SELECT message FROM target_tree WHERE kind = 'tag' AND tree GLOB '[0-9]*')"
+    " OR id IN (SELECT message FROM attached_tree WHERE tree GLOB '[0-9]*'))",
+    "queued": "(notice = 'added'"
+    " OR id IN (SELECT message FROM message_place WHERE state = 'queued'))",
     "review": "notice = 'review'",
     "failed": "notice = 'failed'",
     "dropped": "notice = 'dropped'",
-    "released": "notice = 'released'",
+    "released": "(notice = 'released'"
+    " OR id IN (SELECT message FROM message_place WHERE state = 'released'))",
     "reverted": "id IN (SELECT message FROM commit_ref WHERE relation = 'reverts')"
     " AND id IN (SELECT message FROM target_tree)",
 }
@@ -158,7 +162,10 @@ class Facts(Tables):
 
         names = [tree_name(tree) for tree in trees]
         if not names:
-            rows = self._archive.execute("SELECT DISTINCT tree FROM target_tree")
+            rows = self._archive.execute(
+                "SELECT tree FROM target_tree UNION SELECT tree FROM attached_tree"
+                " UNION SELECT tree FROM message_place"
+            )
             names = [tree for (tree,) in rows if rank(tree) is not None]
         return {
             event.message
@@ -269,7 +276,10 @@ class Facts(Tables):
 
     def _patch_id(self, value: str) -> set[int]:
         condition, parameters = hex_condition("patch_id", value)
-        return self.where(f"patch_id IS NOT NULL AND {condition}", parameters)
+        found = self.where(f"patch_id IS NOT NULL AND {condition}", parameters)
+        return found | self._set(
+            f"SELECT message FROM attached WHERE patch_id IS NOT NULL AND {condition}", parameters
+        )
 
     def _dependency(self, kind: str, value: str) -> set[int]:
         return self._set(
@@ -327,11 +337,18 @@ class Facts(Tables):
 
     def _tree(self, value: str) -> set[int]:
         tree = tree_name(value)
-        found = self._set("SELECT message FROM target_tree WHERE tree = ?", (tree,))
+        found = self._set(
+            "SELECT message FROM target_tree WHERE tree = ?1"
+            " UNION SELECT message FROM attached_tree WHERE tree = ?1"
+            " UNION SELECT message FROM message_place WHERE tree = ?1",
+            (tree,),
+        )
         number = rank(tree)
         if number is not None and tree.endswith(".y"):
             found |= self._set(
-                "SELECT message FROM tree_range WHERE newest >= ?1 AND oldest <= ?1", (number,)
+                "SELECT message FROM tree_range WHERE newest >= ?1 AND oldest <= ?1"
+                " UNION SELECT message FROM attached_range WHERE newest >= ?1 AND oldest <= ?1",
+                (number,),
             )
         return found
 

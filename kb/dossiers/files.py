@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from patchlore.kb.dossiers.counts import NameCount, in_order, json_list, name_counts
+from patchlore.kb.dossiers.touches import FileTouch, count_touches, touches
 from patchlore.kb.errors import DossierError, NotFoundError
 from patchlore.kb.reading import Brief, briefs
 from patchlore.kb.store import Archive
@@ -45,7 +46,8 @@ class FileDossier(Struct, kw_only=True):
     """What is known about a file, or about a folder and all that is below it.
 
     ``patches`` are mails that change it, ``quotations`` mails that only quote
-    such a change; lists hold the newest or the most frequent up to a limit.
+    such a change, ``git_commits`` commits of git trees that change it; lists hold
+    the newest or the most frequent up to a limit.
     """
 
     path: str
@@ -64,6 +66,8 @@ class FileDossier(Struct, kw_only=True):
     commits: list[FileCommit]
     fixes: list[FileFix]
     latest: list[Brief]
+    git_commits: int
+    latest_commits: list[FileTouch]
 
 
 def file_dossier(archive: Archive, path: str, limit: int = 20) -> FileDossier:
@@ -122,6 +126,8 @@ def file_dossier(archive: Archive, path: str, limit: int = 20) -> FileDossier:
         commits=_commits(archive, found, limit),
         fixes=_fixes(archive, found, limit),
         latest=in_order(archive, (id_ for id_, _ in newest[: limit if limit > 0 else None])),
+        git_commits=count_touches(archive, asked),
+        latest_commits=touches(archive, asked, limit),
     )
 
 
@@ -150,7 +156,7 @@ def _find(archive: Archive, text: str) -> tuple[str, bool, list[int]]:
         return ends[0][1], False, [ends[0][0]]
     like = ends or _like(archive, path.rstrip("/").rpartition("/")[2])
     hint = f" There are: {', '.join(name for _, name in like[:8])}." if like else ""
-    raise NotFoundError(f"No patch in the archive touches {text}.{hint}")
+    raise NotFoundError(f"No patch and no commit in the archive touches {text}.{hint}")
 
 
 def _ends_with(archive: Archive, end: str) -> list[tuple[int, str]]:
