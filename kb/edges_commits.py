@@ -33,6 +33,11 @@ _COLUMNS = (
     " coalesce(p.name, ''), coalesce(p.email, ''), coalesce(p.masked, ''), c.place"
 )
 _FROM = " FROM {} LEFT JOIN person AS p ON p.id = c.author WHERE c.parents < 2"
+#: A vendor's branch has backports, too: a commit with a marker is upstream of none.
+_UNMARKED = (
+    " AND NOT EXISTS (SELECT 1 FROM git_commit_ref AS m WHERE m.git_commit = c.id"
+    " AND m.relation = 'upstream' AND m.kind = 'backport')"
+)
 #: What brings two commits together, by the indexes of git_commit.
 _PAIRS = (
     "asked AS a CROSS JOIN git_commit AS x ON x.id = a.id"
@@ -220,7 +225,9 @@ def _candidates(
     """The commits that have the patch id, the author date or the title of each."""
     found: dict[int, dict[int, _Commit]] = {}
     for tables in _PAIRS:
-        rows = archive.execute(f"SELECT a.id, {_COLUMNS}{_FROM.format(tables)} AND c.id <> a.id")
+        rows = archive.execute(
+            f"SELECT a.id, {_COLUMNS}{_FROM.format(tables)} AND c.id <> a.id{_UNMARKED}"
+        )
         for row in rows:
             known = found.setdefault(row[0], {})
             if row[1] not in known:
@@ -322,7 +329,9 @@ def _by_diff(
     archive.execute("DELETE FROM temp.asked")
     archive.connection.executemany("INSERT INTO asked VALUES (?)", [(id_,) for id_ in left])
     near: dict[int, list[tuple[float, _Commit]]] = {}
-    rows = archive.execute(f"SELECT a.id, {_COLUMNS}{_FROM.format(_BY_AUTHOR)} AND c.id <> a.id")
+    rows = archive.execute(
+        f"SELECT a.id, {_COLUMNS}{_FROM.format(_BY_AUTHOR)} AND c.id <> a.id{_UNMARKED}"
+    )
     for row in rows:
         one, other = left[row[0]], _commit(row[1:])
         close = titles_alike(one.subject, other.subject)

@@ -226,3 +226,16 @@ def test_nothing_is_upstream_where_only_stable_trees_were_read(
     repository.git("branch", "-m", "main", "linux-6.1.y")
     read(archive, repository)
     assert upstream_of(archive, picked) is None
+
+
+def test_a_vendors_backport_is_no_upstream_commit(archive: Archive, repository: Repository) -> None:
+    """Its marker says so, though its branch is that of no stable tree."""
+    upstream = repository.commit("clock: tick once", {"clock.c": BODY + "tock\n"})
+    picked = pick(repository, upstream)
+    repository.git("checkout", "-q", "-b", "vendor", "v5.10")
+    repository.git("cherry-pick", upstream)
+    message = f"clock: tick once\n\ncommit {upstream} upstream.\n"
+    repository.git("commit", "-q", "--amend", "-F", "-", data=message.encode())
+    repository.git("branch", "-D", "main")
+    read(archive, repository)
+    assert upstream_of(archive, picked) is None
