@@ -187,11 +187,14 @@ class Library:
 
         return all_bugs(self._archive, tracker=tracker, since=since)
 
-    def commit(self, sha: str, tree: str | None = None) -> CommitDossier:
-        """Return what is known about a commit, given by 7 or more digits; in one tree or all."""
+    def commit(self, sha: str, tree: str | None = None, *, diff: bool = False) -> CommitDossier:
+        """Return what is known about a commit, given by 7 or more digits; in one tree or all.
+
+        With ``diff`` the contents of its backports have the diff against the upstream patch.
+        """
         from patchlore.kb.dossiers.commits import commit_dossier
 
-        return commit_dossier(self._archive, sha, tree)
+        return commit_dossier(self._archive, sha, tree, diff=diff)
 
     def cve(self, name: str) -> CveDossier:
         """Return what is known about a CVE: its commits, their backports, who names it."""

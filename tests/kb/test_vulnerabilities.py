@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pathlib
 
+import pytest
+
+from patchlore.cli import main
+from patchlore.ingest.message import CvePair, CveRecord
 from patchlore.ingest.parse import parse_raw
 from patchlore.ingest.raw import Raw, Source
 from patchlore.kb.store import Archive
 from patchlore.kb.vulnerabilities import fixed_pairs, introduced_pairs, pairs_of_cve
+from tests.kb.mails import message, raw_of
 
 CAUSE = "0123456789abcdef0123456789abcdef01234567"
 FIX = "89abcdef0123456789abcdef0123456789abcdef"
@@ -91,3 +96,25 @@ def test_an_answer_to_an_announcement_says_nothing_itself(tmp_path: pathlib.Path
         quoted = "".join(f"> {line}\n" for line in PAIRS.splitlines())
         store(archive, 1, "Re: CVE-2024-10001: clock: tick once", quoted)
         assert pairs_of_cve(archive, "CVE-2024-10001") == []
+
+
+def test_the_command_shows_what_is_affected(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From which version and commit to which, and the sentence that says so."""
+    with Archive(tmp_path, write=True) as archive:
+        store(archive, 1, "CVE-2024-10001: clock: tick once", PAIRS)
+    assert main(["--archive", str(tmp_path), "cve", "CVE-2024-10001"]) == 0
+    printed = capsys.readouterr().out
+    assert f"affected\n  from 4.3 ({CAUSE[:12]}) to 5.10.9 ({BACKPORT[:12]})\n" in printed
+    assert "    <cve-1@example.org> line 10: Issue introduced in 4.3 with commit" in printed
+
+
+def test_a_pair_without_evidence_is_kept(tmp_path: pathlib.Path) -> None:
+    """A record that other programs made has no lines of its own."""
+    pairs = [CvePair(vulnerable_sha=CAUSE, fixed_version="6.8", fixed_sha=FIX)]
+    made = message("record@example.org", cve_record=CveRecord(id="CVE-2024-10001", pairs=pairs))
+    with Archive(tmp_path, write=True) as archive:
+        archive.add([made], [raw_of(made)])
+        (pair,) = pairs_of_cve(archive, "CVE-2024-10001")
+    assert (pair.introduced, pair.fixed, pair.line, pair.text) == (CAUSE, FIX, None, None)
