@@ -328,7 +328,7 @@ def test_a_dictionary_is_trained_on_the_first_large_batch(tmp_path: pathlib.Path
         assert archive.message(1).subject == "first"
 
 
-def test_a_batch_is_found_by_a_reader_without_write_access(tmp_path: pathlib.Path) -> None:
+def test_commits_are_found_by_prefix(tmp_path: pathlib.Path) -> None:
     """Commits named by abbreviation are found by prefix in both directions."""
     store(tmp_path, message(fixes=[CommitRef(sha=OTHER[:12])], author=ADA))
     with Archive(tmp_path) as archive:
