@@ -71,7 +71,7 @@ def measure(source: str, archive: Path, jobs: int | None, engine: str) -> dict[s
     figures["mails"] = len(raws)
     figures["plain text, MB"] = sum(len(raw.data) for raw in raws) / 1e6
     figures["reading, mails/s (CPU)"] = len(raws) / max(time.process_time() - start, 1e-9)
-    figures["parsing, mails/s (CPU, median of 3)"] = _median_rate(raws)
+    figures["parsing, mails/s (CPU, median of 5)"] = _median_rate(raws)
     del raws
     start = time.perf_counter()
     with Archive(archive, write=True) as opened:
@@ -95,7 +95,7 @@ def measure(source: str, archive: Path, jobs: int | None, engine: str) -> dict[s
 
 def _median_rate(raws: list[Raw]) -> float:
     rates = []
-    for _ in range(3):
+    for _ in range(5):
         start = time.process_time()
         for raw in raws:
             parse_raw(raw)

@@ -24,7 +24,7 @@ _WANTED_NAMES = frozenset(name.decode("ascii") for name in _WANTED)
 _NAMES = tuple(name.decode("ascii") for name in _FAMILIES)
 _FOLDS = (b" ", b"\t")
 #: A field as it should be: its name, then colon and value with the lines that continue it.
-_FIELD = re.compile(r"^([!-9;-~]+)([ \t]*:[^\n]*(?:\n[ \t][^\n]*)*\n)", re.M)
+_FIELD = re.compile(r"^([!-9;-~]+)([ \t]*:.*(?:\n[ \t].*)*\n)", re.M)
 #: A line that neither starts a field (RFC 5322 section 2.2) nor continues one.
 _NO_FIELD = re.compile(rb"\n(?![!-9;-~]+[ \t]*:|[ \t])")
 #: Octets of a field's value that are read, and fields: what is beyond is no mail's.
@@ -88,6 +88,8 @@ def _plain_fields(block: bytes) -> list[tuple[str, str]] | None:
     Most of a block is DKIM, ARC and the like: those are never decoded. A test
     holds this equal to ``_read_fields``.
     """
+    if len(block) > MAX_LIST:
+        return None
     found = _FIELD.findall(block.decode("latin-1"))
     if len(found) > MAX_FIELDS or sum(map(len, chain.from_iterable(found))) != len(block):
         return None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from itertools import accumulate, count
-from operator import add, itemgetter
+from itertools import accumulate
+from operator import itemgetter
 
 from patchlore.ingest import message as m
 from patchlore.ingest.mail import Mail, TextPart
@@ -126,8 +126,7 @@ def text_of(mail: Mail) -> Text:
     lines = body.split("\n")
     if lines[-1] == "":
         lines.pop()
-    # Where each line begins: the lengths above it and as many line ends.
-    starts = list(map(add, accumulate(map(len, lines), initial=0), count()))
+    starts = list(accumulate([len(line) + 1 for line in lines], initial=0))
     text = Text(body, lines, starts)
     if len(parts) == 1:
         text.parts.append((0, len(lines), parts[0]))
