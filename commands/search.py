@@ -363,6 +363,8 @@ def run_index(args: argparse.Namespace) -> int:
             bar.n = done
             bar.refresh()
 
-        count = update_index(path, progress, rebuild=args.rebuild, engine=args.engine, notice=note)
+        count = update_index(
+            path, progress, rebuild=args.rebuild, engine=args.engine, notice=note, verify=True
+        )
     note(f"indexed {plural(count, 'message')}")
     return 0

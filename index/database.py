@@ -23,6 +23,9 @@ FILE_NAME = "words.sqlite"
 
 ENGINES = ("whoosh", "sqlite")
 
+#: What SQLite says of damage under the name of another error.
+_SIGNS_OF_DAMAGE = ("no such table", "no such column", "fts5", "malformed", "vtable constructor")
+
 
 class IndexDatabase:
     """ARCHIVE/index/words.sqlite, open for reading or writing.
@@ -121,7 +124,7 @@ class IndexDatabase:
         try:
             yield
         except sqlite3.OperationalError as error:
-            if "no such table" in str(error) or "no such column" in str(error):
+            if any(sign in str(error) for sign in _SIGNS_OF_DAMAGE):
                 raise DamagedIndex(f"The text index {self.path} is damaged ({error}).") from error
             raise IndexingError(f"The text index {self.path} can't be used: {error}.") from error
         except sqlite3.DatabaseError as error:

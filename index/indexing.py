@@ -29,6 +29,9 @@ GENERATION = 1 << 40
 
 WHOOSH_FOLDER = "whoosh"
 
+#: What a search leaves in the index's folder when it meets damage.
+DAMAGED = "damaged"
+
 #: Where processes leave segments for Whoosh's folder.
 SEGMENT_FOLDER = "segments"
 
@@ -39,24 +42,31 @@ def update_index(
     rebuild: bool = False,
     engine: str | None = None,
     notice: Callable[[str], None] | None = None,
+    verify: bool = False,
 ) -> int:
     """Index the messages that are new or changed; return how many were indexed.
 
     PROGRESS is called with (done, total). REBUILD starts afresh; ENGINE
     (``whoosh`` or ``sqlite``) changes what holds the prose, which rebuilds
-    too. A damaged index, or one of another version, is rebuilt and NOTICE gets
-    a sentence about it. What a killed run has done is kept. Raises
-    IndexingError, and ArchiveError of the archive.
+    too; without it an archive keeps its engine. A damaged index, or one of another
+    version, is rebuilt and NOTICE gets a sentence about it; with VERIFY it is looked
+    at whether the index has all that it should have. What a killed run has done is
+    kept. Raises IndexingError, and ArchiveError of the archive.
     """
     if engine is not None and engine not in ENGINES:
         raise IndexingError(f"There is no engine '{engine}': use {' or '.join(ENGINES)}.")
     with Archive(archive_path) as archive, _locked(archive_path, notice):
+        kept = engine or _engine_of(archive_path)
         if rebuild:
             _remove(archive_path)
         for attempt in range(2):
             try:
-                database = _open(archive_path, engine, notice)
+                if not attempt:
+                    _refuse_marked(archive_path)
+                database = _open(archive_path, engine, kept, notice)
                 try:
+                    if verify and not attempt:
+                        _verify(archive)
                     return _index_new(archive, database, progress)
                 finally:
                     database.close()
@@ -84,13 +94,58 @@ def count_unindexed(archive: Archive) -> int:
     return int(archive.value("SELECT count(*) FROM message WHERE revision > ?", (revision,)))
 
 
+def mark_damaged(archive_path: pathlib.Path, reason: str) -> None:
+    """Note that a search has met damage, for the next run to build the index again.
+
+    Does nothing where nothing can be written, or while the index is being written.
+    """
+    folder = archive_path / FOLDER
+    with contextlib.suppress(OSError), open(folder / "lock", "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        (folder / DAMAGED).write_text(reason, "utf-8")
+
+
+def _refuse_marked(archive_path: pathlib.Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        reason = (archive_path / FOLDER / DAMAGED).read_text("utf-8", "replace")
+        raise DamagedIndex(reason)
+
+
+def _verify(archive: Archive) -> None:
+    """Raise DamagedIndex where the index does not have the messages that it should have."""
+    from patchlore.index.checking import check_index
+
+    _, faults = check_index(archive, pages=False)
+    if faults:
+        raise DamagedIndex(f"The text index of {archive.path} is damaged: {faults[0]}.")
+
+
+def _engine_of(archive_path: pathlib.Path) -> str:
+    """The engine of an index, as far as that can be told of one that is damaged."""
+    path = database_path(archive_path)
+    with contextlib.suppress(sqlite3.Error):
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            row = connection.execute("SELECT value FROM state WHERE name = 'engine'").fetchone()
+        finally:
+            connection.close()
+        if row is not None and row[0] in ENGINES:
+            return str(row[0])
+    if path.exists() and not (archive_path / FOLDER / WHOOSH_FOLDER).exists():
+        return "sqlite"
+    return ENGINES[0]
+
+
 def _open(
-    archive_path: pathlib.Path, engine: str | None, notice: Callable[[str], None] | None
+    archive_path: pathlib.Path,
+    engine: str | None,
+    kept: str,
+    notice: Callable[[str], None] | None,
 ) -> IndexDatabase:
     path = database_path(archive_path)
     if not path.exists():
         _remove(archive_path)
-        IndexDatabase.create(path, engine or ENGINES[0])
+        IndexDatabase.create(path, kept)
     database = IndexDatabase(path, write=True)
     if engine is not None and database.engine != engine:
         if notice is not None:
@@ -278,3 +333,4 @@ def _remove(archive_path: pathlib.Path) -> None:
     for name in (path.name, f"{path.name}-wal", f"{path.name}-shm", f"{path.name}-journal"):
         path.with_name(name).unlink(missing_ok=True)
     shutil.rmtree(archive_path / FOLDER / WHOOSH_FOLDER, ignore_errors=True)
+    path.with_name(DAMAGED).unlink(missing_ok=True)

@@ -72,7 +72,7 @@ class Searcher:
         self._text: TextSearch | None = None
         self._query = ""
         self._notes: list[str] = []
-        self._no_index = False
+        self._lost = ""
         self._seconds = 0.0
 
     def __enter__(self) -> Searcher:
@@ -103,6 +103,13 @@ class Searcher:
         With FACETS also how all that was found spreads over lists, years,
         authors and kinds. Raises QueryError for a query that can't be understood.
         """
+        try:
+            return self._search(query, limit, sort, snippets, facets)
+        except DamagedIndex as error:  # met while hits were ranked or shown
+            self._give_up(error)
+            return self._search(query, limit, sort, snippets, facets)
+
+    def _search(self, query: str, limit: int, sort: Sort, snippets: bool, facets: bool) -> Results:
         tree = self._parse(query)
         ids = self._evaluate(tree)
         scores = self._scores(tree, ids, limit) if sort == "rank" else None
@@ -125,7 +132,11 @@ class Searcher:
 
         For those who choose among hits what they show.  Raises QueryError.
         """
-        self._add_snippets(self._parse(query), hits)
+        tree = self._parse(query)
+        try:
+            self._add_snippets(tree, hits)
+        except DamagedIndex as error:
+            self._give_up(error)
 
     def find(self, query: str) -> set[int]:
         """Return the row ids of all messages that QUERY finds; raises QueryError."""
@@ -292,7 +303,9 @@ class Searcher:
     # -- the text index ---------------------------------------------------------------------
 
     def _open_text(self) -> TextSearch | None:
-        if self._text is None and not self._no_index:
+        if self._lost:
+            self._notes += [self._lost] if self._lost not in self._notes else []
+        elif self._text is None:
             from patchlore.index.text_search import TextSearch
 
             try:
@@ -304,14 +317,17 @@ class Searcher:
     def _give_up(self, error: DamagedIndex) -> None:
         """Go on without the text index, and note why."""
         self.close()
-        self._no_index = True
         missing = not (self._archive.path / "index" / "words.sqlite").exists()
         reason = "There is no text index yet." if missing else str(error)
-        option = "" if missing else " --rebuild"
-        self._notes.append(
+        if not missing:
+            from patchlore.index.indexing import mark_damaged
+
+            mark_damaged(self._archive.path, reason)
+        self._lost = (
             f"{reason} Words can't be searched: run 'patchlore --archive "
-            f"{self._archive.path} index{option}'."
+            f"{self._archive.path} index'."
         )
+        self._notes.append(self._lost)
 
     def _not_indexed(self) -> int:
         text = self._open_text()

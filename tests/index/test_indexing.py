@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import gc
 import pathlib
+import random
+import shutil
 import sqlite3
 
 import pytest
@@ -160,6 +163,98 @@ def test_a_search_in_a_damaged_index_says_so(tmp_path: pathlib.Path, engine: str
         results = searcher.search("ring")
         assert results.total == 0
         assert "Words can't be searched" in results.notes[0]
+
+
+def damaged_places(path: pathlib.Path) -> list[tuple[pathlib.Path, str]]:
+    """The files of an index that can be damaged, and the ways to do it."""
+    connection = sqlite3.connect(database_path(path))
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    files = [database_path(path), *(path / "index" / "whoosh").glob("*.*")]
+    return [(file, how) for file in files for how in ("gone", "cut", "void", "noise", "zeros")]
+
+
+def damage(file: pathlib.Path, how: str, chance: random.Random) -> None:
+    """Damage a file in the way that HOW says, at a place that chance says."""
+    data = bytearray(file.read_bytes())
+    place = chance.randrange(len(data) // 2)
+    if how == "gone":
+        file.unlink()
+        return
+    if how == "cut":
+        del data[place:]
+    elif how == "void":
+        data.clear()
+    elif how == "noise":
+        data[place:] = chance.randbytes(len(data) - place)
+    else:
+        data[place:] = bytes(len(data) - place)
+    file.write_bytes(bytes(data))
+
+
+# Whoosh forgets the file that it fails on.
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("seed", range(2))
+def test_any_damage_is_told_and_mended(tmp_path: pathlib.Path, engine: str, seed: int) -> None:
+    """Whatever file is damaged, a search answers with a note, and "index" mends it though
+    no mail is new; the archive keeps its engine."""
+    chance = random.Random(seed)
+    path = tmp_path / "whole"
+    fill_archive(path, letters())
+    update_index(path, engine=engine)
+    queries = ("night", '"the ring"', "wrap*", "dfb:/wrap/", "q:wrap", "mmsg", "nowhere")
+    expected = {query: hits(path, query) for query in queries}
+    for number, (file, how) in enumerate(damaged_places(path)):
+        copy = tmp_path / str(number)
+        shutil.copytree(path, copy)
+        damage(copy / file.relative_to(path), how, chance)
+        told = False
+        with Archive(copy) as archive, Searcher(archive) as searcher:
+            for query in queries:
+                results = searcher.search(query, sort="rank")
+                told = told or bool(results.notes) or results.not_indexed > 0
+                found = {hit.key for hit in results.hits}
+                assert found == expected[query] or told, (file.name, how, query)
+        notes: list[str] = []
+        update_index(copy, notice=notes.append, verify=True)
+        assert not notes or "built again" in notes[-1]
+        assert {query: hits(copy, query) for query in queries} == expected, (file.name, how)
+        if file != database_path(path):
+            with contextlib.closing(IndexDatabase(database_path(copy))) as database:
+                assert database.engine == engine
+    gc.collect()
+
+
+# Whoosh forgets the file that it fails on.
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_every_search_says_that_the_index_is_damaged(tmp_path: pathlib.Path, engine: str) -> None:
+    """Not only the first of a program that asks many."""
+    fill_archive(tmp_path, letters())
+    update_index(tmp_path, engine=engine)
+    damage_text(tmp_path)
+    with Archive(tmp_path) as archive, Searcher(archive) as searcher:
+        for _ in range(3):
+            assert "Words can't be searched" in searcher.search("ring").notes[0]
+        assert searcher.search("is:patch").notes == []
+    gc.collect()
+
+
+def test_the_engine_stays_through_a_rebuild(tmp_path: pathlib.Path, engine: str) -> None:
+    """An index that is built anew, or was made by another version, has the engine it had."""
+    fill_archive(tmp_path, letters())
+    update_index(tmp_path, engine=engine)
+    update_index(tmp_path, rebuild=True)
+    with contextlib.closing(IndexDatabase(database_path(tmp_path))) as database:
+        assert database.engine == engine
+        revision = database.revision
+    connection = sqlite3.connect(database_path(tmp_path))
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    assert update_index(tmp_path) == len(letters())
+    with contextlib.closing(IndexDatabase(database_path(tmp_path))) as database:
+        assert (database.engine, database.revision) == (engine, revision)
 
 
 def test_an_index_of_another_version_is_built_again(tmp_path: pathlib.Path) -> None:
