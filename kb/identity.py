@@ -47,13 +47,16 @@ class Verdict(Struct, kw_only=True):
     notes: list[Note] = []
 
 
-def identity(upstream: Patch, backport: Patch) -> Verdict:
-    """Compare a backport with its upstream patch.
+def identity(upstream: Patch, backport: Patch) -> Verdict | None:
+    """Compare a backport with its upstream patch; None where their diffs are not at hand.
 
     Identical is what has one ``git patch-id``: white space and line numbers do
     not count, context does.  The same change is one with the same added and
     removed lines, whatever is around them and in whichever files.
     """
+    same_id = upstream.patch_id is not None and upstream.patch_id == backport.patch_id
+    if not same_id and not (upstream.files and backport.files):
+        return None
     said = {note.text for note in upstream.notes}
     notes = [note for note in backport.notes if note.text not in said]
     kind, likeness, reason = _judge(upstream, backport)

@@ -117,10 +117,11 @@ def patch_of_mail(archive: Archive, message: int) -> Patch | None:
 
 
 def patch_of_commit(archive: Archive, diffs: CommitDiffs, sha: str) -> Patch | None:
-    """Return the patch of a commit of a git tree, None where its repository can't be read.
+    """Return the patch of a commit of a git tree, None for one without any diff.
 
-    ``diffs`` reads and keeps repositories.  A commit that only a notice carries
-    (tip-bot) is read from that mail.
+    Where its repository can't be read any more, there are no files and only the
+    patch id tells something, if it was asked for then.  ``diffs`` reads and keeps
+    repositories.  A commit that only a notice carries (tip-bot) is read from that mail.
     """
     row = archive.execute(
         "SELECT id, subject, nullif(patch_id, ''), message FROM git_commit WHERE sha = ?", (sha,)
@@ -134,7 +135,7 @@ def patch_of_commit(archive: Archive, diffs: CommitDiffs, sha: str) -> Patch | N
     diff = diffs.lines(id_, sha)
     kinds = list(_kinds(diff))
     files = _files(zip(diff, kinds, strict=True))
-    if not files:
+    if not files and patch_id is None:
         return None
     # The title is the first paragraph; mails have it in their subject.
     body = stored.message.body.strip("\n").partition("\n\n")[2].strip("\n").split("\n")

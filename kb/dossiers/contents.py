@@ -89,8 +89,11 @@ def compare_contents(
             if patch is None or (upstream is not None and patch.key == upstream.key):
                 continue
             if upstream is not None:
+                verdict = identity(upstream, patch)
+                if verdict is None:
+                    continue
                 lines = list(diff_of_patches(upstream.lines, patch.lines)) if diff else []
-                found.append(_content(tree, identity(upstream, patch), upstream, patch, lines))
+                found.append(_content(tree, verdict, upstream, patch, lines))
             elif any(note.says_adjusted for note in patch.notes):
                 found.append(_content(tree, _AS_TOLD, None, patch, []))
             break
@@ -124,15 +127,15 @@ def _upstream(
     postings: Sequence[Brief],
     own: Sequence[int],
 ) -> Patch | None:
-    for sha in shas:
-        found = patch_of_commit(archive, diffs, sha) if len(sha) >= 40 else None
-        if found is not None:
-            return found
+    commits = [patch_of_commit(archive, diffs, sha) for sha in shas if len(sha) >= 40]
+    known = next((patch for patch in commits if patch is not None), None)
+    if known is not None and known.files:
+        return known
     for message in _mails(archive, origins, postings, own):
         found = patch_of_mail(archive, message)
         if found is not None:
             return found
-    return None
+    return known  # by its patch id alone
 
 
 def _mails(

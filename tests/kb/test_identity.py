@@ -306,6 +306,23 @@ def test_without_patch_ids_equal_diffs_are_identical(
     assert (found.kind, found.reason) == ("identical", "the same files, lines and context")
 
 
+@pytest.mark.parametrize("note", ["", "[ bo: adjusted to the old clock ]\n"])
+def test_patch_ids_tell_when_the_repository_is_gone(
+    archive: Archive, repository: Repository, note: str
+) -> None:
+    """Equal ones are identical; of others nothing is known."""
+    upstream = repository.commit("clock: fix it", {"clock.c": OLD + "tock\n"})
+    other = repository.commit("clock: fix it again", {"clock.c": OLD + "tock\ntock\n"})
+    take(repository, upstream, OLD + "tock\n", note)
+    take(repository, other, OLD + "tuck\n")
+    fill_tree(archive, "linux", str(repository.folder), patch_ids=True)
+    repository.folder.rename(repository.folder.with_name("elsewhere"))
+    (found,) = commit_dossier(archive, upstream).contents
+    assert (found.kind, found.reason) == ("identical", "one patch id")
+    assert [item.text for item in found.notes] == ([note.strip()] if note else [])
+    assert commit_dossier(archive, other).contents == []
+
+
 # -- the command -------------------------------------------------------------------------
 
 
@@ -396,4 +413,6 @@ def test_a_patch_is_identical_to_itself(archive: Archive) -> None:
     patch = patch_of_mail(archive, find_message(archive, "patch-1@example.org"))
     assert patch is not None
     patch.patch_id = None
-    assert identity(patch, patch).kind == "identical"
+    verdict = identity(patch, patch)
+    assert verdict is not None
+    assert verdict.kind == "identical"
