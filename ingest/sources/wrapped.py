@@ -14,6 +14,7 @@ from email.header import Header
 from urllib.parse import quote, unquote
 
 import msgspec
+from msgspec import structs
 
 from patchlore.ingest.raw import Raw, Source
 from patchlore.ingest.sources.items import Listing
@@ -71,10 +72,21 @@ def unwrapped(mail: bytes, form: str, source: Source) -> Raw | Listing | None:
         return None
     if form == LISTING:
         try:
-            return msgspec.json.decode(data, type=Listing)
+            return _sane(msgspec.json.decode(data, type=Listing))
         except (msgspec.DecodeError, ValueError):
             return None
     if form not in READERS:
         return None
     source.format, source.offset = form, 0
     return Raw(data=data, source=source)
+
+
+def _sane(listing: Listing) -> Listing:
+    """A listing as our own reader makes it: an entry answers one above it, or none."""
+    entries = tuple(
+        structs.replace(entry, parent=None)
+        if entry.parent is not None and not 0 <= entry.parent < place
+        else entry
+        for place, entry in enumerate(listing.entries)
+    )
+    return structs.replace(listing, entries=entries)

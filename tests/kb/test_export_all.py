@@ -10,15 +10,20 @@ import pathlib
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from patchlore.ingest.errors import CUT_SHORT
+from patchlore.ingest.parse import parse_raw
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.mbox import split_mbox
 from patchlore.ingest.sources.window import Window
+from patchlore.ingest.sources.wrapped import wrap
 from patchlore.kb.export.everything import write_everything
 from patchlore.kb.export.mbox import mboxrd
 from patchlore.kb.filling import fill
 from patchlore.kb.mailing import found_mail
+from patchlore.kb.shaping import shape
 from patchlore.kb.store import Archive
 from tests.ingest.sources.test_index_pages import DAY
 from tests.ingest.sources.test_index_pages import MHONARC as THREADS
@@ -252,3 +257,43 @@ def test_a_mail_that_was_cut_short_stays_so(tmp_path: pathlib.Path) -> None:
     again(tmp_path, "x")
     with Archive(tmp_path / "two") as archive:
         assert archive.value("SELECT code FROM defect") == CUT_SHORT
+
+
+def test_a_listing_of_somebody_else_is_made_sane(tmp_path: pathlib.Path) -> None:
+    """Entries that answer themselves, or nobody that there is, answer none."""
+    data = (
+        b'{"path": "x", "order": "thread", "entries": ['
+        b'{"url": "a", "parent": 99999999999999999999}, {"url": "b", "parent": -1}, {"url": "c", "parent": 2}, {"url": "d", "parent": 1}]}'
+    )
+    mail = wrap(data, subject="index page x", timestamp=None)
+    (tmp_path / "all.mbox").write_bytes(mboxrd(mail, None, words=["page=index-page"]))
+    with Archive(tmp_path / "a", write=True) as archive:
+        fill(archive, [str(tmp_path / "all.mbox")], jobs=0)
+        parents = archive.execute("SELECT parent FROM listed ORDER BY position").fetchall()
+    assert [parent for (parent,) in parents] == [None, None, None, 1]
+
+
+_WORDS = st.sampled_from(
+    [
+        "masked",
+        "list=a",
+        "also=b",
+        "cut-short",
+        "no-line-end",
+        "path=a/%ff%",
+        "path=%",
+        "format=patch",
+    ]
+    + [f"page={name}" for name in ("index-page", "mhonarc-html", "patchwork-json", "patch", "x")]
+)
+
+
+@given(st.lists(_WORDS, max_size=8), st.binary(max_size=300), st.booleans())
+def test_no_words_and_bytes_break_the_reader(words: list[str], data: bytes, wraps: bool) -> None:
+    """Whatever stands under a separator of ours, something comes back and nothing is raised."""
+    mail = wrap(data, subject="x", timestamp=10**18) if wraps else HEAD % 1 + b"\n" + data
+    items = list(split_mbox(Window(io.BytesIO(mboxrd(mail, 0, words=words))), "box"))
+    for item in items:
+        if isinstance(item, Raw):
+            shape(parse_raw(item))
+    assert items
