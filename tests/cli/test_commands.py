@@ -327,7 +327,7 @@ def test_an_unknown_tree_is_named_with_the_nearest(run: Run) -> None:
     """A typing mistake is no empty list."""
     status, out, err = run("backports", "6.99")
     assert (status, out) == (1, "")
-    assert err == "patchlore: the tree 6.99 is not known; the nearest are 7.0, 6.19, 6.18.\n"
+    assert err == "patchlore: the tree 6.99 is not known; the nearest are 6.19, 6.18, 6.17.\n"
 
 
 def test_a_list_for_machines_without_open_rows_says_what_widens_it(run: Run) -> None:
