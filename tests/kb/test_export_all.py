@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import json
 import mailbox
 import pathlib
 import random
@@ -261,16 +262,15 @@ def test_a_mail_that_was_cut_short_stays_so(tmp_path: pathlib.Path) -> None:
 
 def test_a_listing_of_somebody_else_is_made_sane(tmp_path: pathlib.Path) -> None:
     """Entries that answer themselves, or nobody that there is, answer none."""
-    data = (
-        b'{"path": "x", "order": "thread", "entries": ['
-        b'{"url": "a", "parent": 99999999999999999999}, {"url": "b", "parent": -1}, {"url": "c", "parent": 2}, {"url": "d", "parent": 1}]}'
-    )
+    parents = [10**20, -1, 2, 1]
+    entries = [{"url": str(parent), "parent": parent} for parent in parents]
+    data = json.dumps({"path": "x", "order": "thread", "entries": entries}).encode()
     mail = wrap(data, subject="index page x", timestamp=None)
     (tmp_path / "all.mbox").write_bytes(mboxrd(mail, None, words=["page=index-page"]))
     with Archive(tmp_path / "a", write=True) as archive:
         fill(archive, [str(tmp_path / "all.mbox")], jobs=0)
-        parents = archive.execute("SELECT parent FROM listed ORDER BY position").fetchall()
-    assert [parent for (parent,) in parents] == [None, None, None, 1]
+        found = archive.execute("SELECT parent FROM listed ORDER BY position").fetchall()
+    assert [parent for (parent,) in found] == [None, None, None, 1]
 
 
 _WORDS = st.sampled_from(
