@@ -223,19 +223,31 @@ class Library:
         states: Collection[str] | None = None,
         since: int | None = None,
         filters: Filters | None = None,
+        as_of: int | None = None,
+        missing_fixes: bool = False,
     ) -> list[Row]:
         """Return the list of a stable tree (``5.10``); ``states`` None is all of them.
 
-        ``since`` (seconds) keeps what is new or changed its state since.  An unknown
-        tree has an empty list; ``knows_tree`` tells it from one without rows.
+        ``since`` (seconds) keeps what is new or changed its state since.  ``as_of`` is
+        the day (seconds) by which delays and supported trees are judged, now unless
+        given.  ``missing_fixes`` keeps what repairs something that the tree has.  An
+        unknown tree has an empty list; ``knows_tree`` tells it from one without rows.
         """
         from patchlore.kb.backports import backports
         from patchlore.kb.filtering import Filters
 
-        rows = backports(self._archive, tree, states=states)
+        rows = backports(
+            self._archive, tree, states=states, as_of=as_of, missing_fixes=missing_fixes
+        )
         if since is not None:
             rows = Filters(since=since).choose(self._archive, rows)
         return rows if filters is None else filters.choose(self._archive, rows)
+
+    def compare_trees(self, one: str, other: str, *, as_of: int | None = None) -> list[Row]:
+        """Return what the tree ``one`` has and ``other`` has not, as rows of ``other``."""
+        from patchlore.kb.comparing import compare
+
+        return compare(self._archive, one, other, as_of=as_of)
 
     def review(self, release: str) -> Review:
         """Return what is known about a review round: ``6.6.9-rc1``, ``6.6.9``, or a tree's newest.
