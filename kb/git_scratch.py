@@ -97,11 +97,6 @@ class Scratch:
         done = self.git(*arguments, data=data, around=around)
         return done.stdout.decode("utf-8", "surrogateescape").strip()
 
-    def resolve(self, name: str) -> str | None:
-        """Return the commit with this id, whole or abbreviated, if there is just one."""
-        done = self.git("rev-parse", "--verify", "-q", f"{name}^{{commit}}", check=False)
-        return done.stdout.decode("ascii", "replace").strip() or None
-
     def hand_over(self, commit: str, branch: str) -> None:
         """Put a commit with all that was made for it into the repository, as a new branch.
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from patchlore.kb.backports import Row
 from patchlore.kb.events import Event
 from patchlore.kb.export.patches import Patch, patch_event, patch_of
+from patchlore.kb.git_picking import Commits
 from patchlore.kb.git_scratch import Scratch
 from patchlore.kb.outcomes import Tried
 from patchlore.kb.store import Archive
@@ -30,7 +31,11 @@ _FAILED = re.compile(
     rb"|: does not (?:exist|match) in index|: already exists in index|: No such file or directory"
     rb"|: cannot (?:read|apply).{0,200})"
 )
-_FOOTER = re.compile(r"[A-Za-z0-9-]{1,60}: \S|\(cherry picked from commit ")
+#: Name, address and date, as git takes them.
+_Who = tuple[str, str, str]
+#: Who makes a commit for a merge alone; newer than all others, or git would look through
+#: the history for what the two sides have in common.
+_NOBODY: _Who = ("nobody", "nobody@invalid", "@4102444800 +0000")
 
 _MOST_PATHS = 50
 _WORDS = 200
@@ -57,7 +62,8 @@ def try_rows(
         if branch is not None:
             scratch.check_branch(branch)
         tip = _Tip(scratch, commits=branch is not None)
-        tried = [_try(archive, tip, row) for row in rows]
+        commits = Commits(scratch, [name for row in rows for name in _names(row)])
+        tried = [_try(archive, tip, commits, row) for row in rows]
         done = [replace(row, tried=item) for row, item in zip(rows, tried, strict=True)]
         results = Counter(item.result for item in tried)
         told = ", ".join(f"{result}: {number:,}" for result, number in sorted(results.items()))
@@ -97,20 +103,28 @@ class _Tip:
         self.tree = tree
         self._indexed = tree if indexed else None
 
-    def add(self, message: str, author: tuple[str, str, str]) -> None:
-        """Make the commit with the tree; the author is name, address and date as git takes it."""
-        if self._committer is None:
-            return
-        name, address = self._committer
+    def commit_patch(self, patch: Patch) -> None:
+        """Make the commit that git am makes of a mail, if commits are wanted."""
+        if self._committer is not None:
+            message = f"{patch.title}\n\n{patch.message}".rstrip("\n") + "\n"
+            author = (patch.author_name, patch.author_email, _git_date(patch.date))
+            self._add(message, author, self._committer)
+
+    def commit_pick(self, commits: Commits, commit: str) -> None:
+        """Make the commit that git cherry-pick -x makes, if commits are wanted."""
+        if self._committer is not None:
+            self._add(*commits.pick(commit), self._committer)
+
+    def _add(self, message: str, author: _Who, committer: tuple[str, str]) -> None:
         self.commit = self.scratch.out(
             "commit-tree", self.tree, "-p", self.commit,
             data=message.encode("utf-8", "replace"),
             # The author's date again: a second run gives the same commits.
-            around=_people(author, (name, address, author[2])),
+            around=_people(author, (*committer, author[2])),
         )  # fmt: skip
 
 
-def _people(author: tuple[str, str, str], committer: tuple[str, str, str]) -> dict[str, str]:
+def _people(author: _Who, committer: _Who) -> dict[str, str]:
     """Who makes a commit, in the environment of git: name, address and date of each."""
     return {
         f"GIT_{who}_{what}": value.replace("\x00", "")
@@ -119,45 +133,48 @@ def _people(author: tuple[str, str, str], committer: tuple[str, str, str]) -> di
     }
 
 
-def _try(archive: Archive, tip: _Tip, row: Row) -> Tried:
-    commit = tip.scratch.resolve(row.sha) if row.sha else None
-    if commit is not None and _is_in(tip, commit):
-        return Tried(result="already-there", how="commit", what=commit)
+def _names(row: Row) -> list[str]:
+    """The commits that could stand for a row: upstream's, and the one that the list exports."""
+    event = patch_event(row)
+    own = event.commit if event is not None else None
+    return [name for name in (row.sha, own) if name]
+
+
+def _try(archive: Archive, tip: _Tip, commits: Commits, row: Row) -> Tried:
+    known = [commit for name in _names(row) if (commit := commits.whole(name))]
+    for commit in known:
+        if commit in commits.present:
+            return Tried(result="already-there", how="commit", what=commit)
     failed: Tried | None = None
-    for how in _ways(row, commit):
-        if isinstance(how, Event):
-            patch = patch_of(archive, row, how)
+    for way in _ways(row, known):
+        if isinstance(way, Event):
+            patch = patch_of(archive, row, way)
             if patch is None:
                 continue
-            found = _try_patch(tip, patch)
+            found = _try_patch(tip, patch, "commit" if way.commit else "mail")
         else:
-            found = _try_commit(tip, how)
+            found = _try_commit(tip, commits, way)
         if found.result != "conflict":
             return found
         failed = failed or found
     return failed or Tried(result="no-patch")
 
 
-def _ways(row: Row, commit: str | None) -> Iterator[Event | str]:
-    """What there is to try, the likeliest first: the tree's own mail, the commit, upstream's."""
+def _ways(row: Row, known: Sequence[str]) -> Iterator[Event | str]:
+    """What there is to try, the likeliest first: the tree's own mail, commits, upstream's mail."""
     if row.patch is not None:
         yield row.patch
-    if commit is not None:
-        yield commit
-    other = patch_event(row)
-    if row.patch is None and other is not None:
-        yield other
-
-
-def _is_in(tip: _Tip, commit: str) -> bool:
-    done = tip.scratch.git("merge-base", "--is-ancestor", commit, tip.scratch.base, check=False)
-    return done.returncode == 0
+    # A backport in another branch was made for the tree, so it comes before upstream's.
+    yield from dict.fromkeys(reversed(known))
+    event = patch_event(row)
+    if event is not None and row.patch is None and (event.commit is None or not known):
+        yield event
 
 
 # -- a mail's patch --------------------------------------------------------------------
 
 
-def _try_patch(tip: _Tip, patch: Patch) -> Tried:
+def _try_patch(tip: _Tip, patch: Patch, how: str) -> Tried:
     scratch = tip.scratch
     tip.index()
     level = f"-p{_level(patch.diff)}"
@@ -168,19 +185,19 @@ def _try_patch(tip: _Tip, patch: Patch) -> Tried:
         if done.returncode == 0:
             tree = scratch.out("write-tree")
             if tree == tip.tree:
-                return Tried(result="already-there", how="mail", what=patch.key)
+                return Tried(result="already-there", how=how, what=patch.key)
             tip.take(tree, indexed=True)
-            tip.add(*_commit_of(patch))
-            return Tried(result=result, how="mail", what=patch.key)
+            tip.commit_patch(patch)
+            return Tried(result=result, how=how, what=patch.key)
         if options:
             break
         back = scratch.git(*apply, "-R", "--check", "-", data=patch.diff, check=False)
         if back.returncode == 0:
-            return Tried(result="already-there", how="mail", what=patch.key)
+            return Tried(result="already-there", how=how, what=patch.key)
         words = _words(done.stderr)
     conflicts = _unmerged(scratch) or _failed_paths(done.stderr)
     tip.spoil()
-    return Tried(result="conflict", how="mail", what=patch.key, conflicts=conflicts, words=words)
+    return Tried(result="conflict", how=how, what=patch.key, conflicts=conflicts, words=words)
 
 
 def _level(diff: bytes) -> int:
@@ -210,12 +227,6 @@ def _words(said: bytes) -> str | None:
     return shorten(line.removeprefix("error: "), _WORDS) or None
 
 
-def _commit_of(patch: Patch) -> tuple[str, tuple[str, str, str]]:
-    """Message and author of the commit that git am makes of a mail."""
-    message = f"{patch.title}\n\n{patch.message}".rstrip("\n") + "\n"
-    return message, (patch.author_name, patch.author_email, _git_date(patch.date))
-
-
 def _git_date(date: str | None) -> str:
     parsed = email.utils.parsedate_tz(date or "")
     if parsed is None:
@@ -232,61 +243,28 @@ def _git_date(date: str | None) -> str:
 # -- a commit of the repository --------------------------------------------------------
 
 
-def _try_commit(tip: _Tip, commit: str) -> Tried:
+def _try_commit(tip: _Tip, commits: Commits, commit: str) -> Tried:
     """Merge what a commit changed into the tree, as git cherry-pick does."""
+    parents = commits.parents(commit)
+    if len(parents) != 1:
+        words = "it is a merge" if parents else "it has no parent"
+        return Tried(result="conflict", how="commit", what=commit, words=words)
     scratch = tip.scratch
-    parents = scratch.out("rev-list", "--parents", "-n", "1", commit).split()[1:]
-    if len(parents) > 1:
-        return Tried(result="conflict", how="commit", what=commit, words="it is a merge")
-    # Commits made for the merge alone: with the parent's tree as the base of both sides.
-    before = f"{parents[0]}^{{tree}}" if parents else scratch.out("mktree")
-    base = _bare_commit(tip, before)
-    ours, theirs = _bare_commit(tip, tip.tree, base), _bare_commit(tip, f"{commit}^{{tree}}", base)
-    done = scratch.git(
-        "merge-tree",
-        "--write-tree",
-        "--name-only",
-        "-z",
-        "--no-messages",
-        ours,
-        theirs,
-        check=False,
+    # A commit of the tree beside it: their merge has the parent of both as its base.
+    ours = scratch.out(
+        "commit-tree", tip.tree, "-p", parents[0], data=b"-\n", around=_people(_NOBODY, _NOBODY)
     )
-    tree, *names = done.stdout.split(b"\x00")
+    merge = ("merge-tree", "--write-tree", "--name-only", "-z", "--no-messages")
+    done = scratch.git(*merge, ours, commit, check=False)
     if done.returncode not in (0, 1):
         return Tried(result="conflict", how="commit", what=commit, words=_words(done.stderr))
+    tree, *names = done.stdout.split(b"\x00")
     if done.returncode == 1:
-        return Tried(
-            result="conflict", how="commit", what=commit, conflicts=_paths(iter(names))
-        )  # fmt: skip
+        conflicts = _paths(iter(names))
+        return Tried(result="conflict", how="commit", what=commit, conflicts=conflicts)
     made = tree.decode("ascii").strip()
     if made == tip.tree:
         return Tried(result="already-there", how="commit", what=commit)
     tip.take(made, indexed=False)
-    _pick(tip, commit)
+    tip.commit_pick(commits, commit)
     return Tried(result="applies", how="commit", what=commit)
-
-
-def _bare_commit(tip: _Tip, tree: str, parent: str | None = None) -> str:
-    nobody = ("nobody", "nobody@invalid", "@0 +0000")
-    parents = ["-p", parent] if parent else []
-    whole = tip.scratch.out("rev-parse", "--verify", tree)
-    return tip.scratch.out(
-        "commit-tree", whole, *parents, data=b"-\n", around=_people(nobody, nobody)
-    )
-
-
-def _pick(tip: _Tip, commit: str) -> None:
-    """Make the commit that git cherry-pick -x makes."""
-    text = tip.scratch.git(
-        "log", "-1", "--no-show-signature", "--encoding=UTF-8",
-        "--format=%an%x00%ae%x00%ad%x00%B", "--date=raw", commit,
-    ).stdout.decode("utf-8", "replace")  # fmt: skip
-    name, address, date, message = text.split("\x00", 3)
-    message = message.strip("\n")
-    last = message.rpartition("\n\n")[2].split("\n")
-    # git puts the line into a block of trailers, else into a paragraph of its own.
-    is_block = "\n\n" in message and all(_FOOTER.match(line) for line in last)
-    line = f"(cherry picked from commit {commit})"
-    gap = "\n" if is_block else "\n\n"
-    tip.add(f"{message}{gap}{line}\n", (name or "unknown", address, f"@{date}"))
