@@ -12,7 +12,16 @@ from patchlore.kb.solving import Solved
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import tree_name
 
-__all__ = ["OPEN_STATES", "STATES", "Requirement", "Row", "backports", "decide", "full_sha"]
+__all__ = [
+    "OPEN_STATES",
+    "STATES",
+    "Requirement",
+    "Row",
+    "backports",
+    "decide",
+    "full_sha",
+    "row_of",
+]
 
 _FULL = 40
 
@@ -44,6 +53,11 @@ def backports(
         if (states is None or row.state in states)
         and (not missing_fixes or is_missing_fix(solved, row))
     ]
+
+
+def row_of(archive: Archive, tree: str, sha: str) -> Row | None:
+    """Return the row of a commit (all its digits) in the list of a tree, if there is one."""
+    return next((row for row in backports(archive, tree) if row.sha == sha), None)
 
 
 def event_rows(archive: Archive, tree: str, until: int | None = None) -> list[Row]:

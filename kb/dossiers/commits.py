@@ -7,14 +7,14 @@ import re
 from msgspec import Struct
 
 from patchlore.ingest.message import CONFIDENCES, Confidence
-from patchlore.kb.backports import decide
+from patchlore.kb.backports import decide, row_of
 from patchlore.kb.dossiers.chains import Link, earlier, later
 from patchlore.kb.dossiers.contents import Content, compare_contents
 from patchlore.kb.dossiers.git_commits import GitFacts, git_facts
 from patchlore.kb.dossiers.reviewers import Reviewer, reviewers
 from patchlore.kb.dossiers.revisions import PatchRevision, patch_revisions
 from patchlore.kb.errors import DossierError, NotFoundError
-from patchlore.kb.events import Event
+from patchlore.kb.events import VERDICTS, Event
 from patchlore.kb.history import events_of_commit
 from patchlore.kb.merge import title_hash
 from patchlore.kb.reading import MIN_HEX, Brief, briefs, longest, spellings
@@ -178,7 +178,8 @@ def commit_dossier(
     posted = next((one.message.key for one in git.origins if one.is_best), None)
     if posted is None and postings:
         posted = postings[-1].key
-    trees = _trees(events_of_commit(archive, written, tree, title=subject))
+    events = events_of_commit(archive, written, tree, title=subject)
+    trees = _judged(archive, whole, tree, _trees(events))
     contents = compare_contents(
         archive,
         written,
@@ -304,6 +305,21 @@ def _trees(events: list[Event]) -> list[TreeState]:
             TreeState(tree=tree, state=state, reason=decisive.words(), events=by_tree[tree])
         )
     return states
+
+
+def _judged(
+    archive: Archive, sha: str, tree: str | None, states: list[TreeState]
+) -> list[TreeState]:
+    """With one tree, what follows for it where events leave it open: as its list has it."""
+    if tree is None or any(item.state not in ("nominated", "unknown") for item in states):
+        return states
+    row = row_of(archive, tree, sha)
+    if row is None:
+        return states
+    events = [event for item in states for event in item.events]
+    if row.event.kind in VERDICTS or not events:
+        events.append(row.event)
+    return [TreeState(tree=row.tree, state=row.state, reason=row.reason, events=events)]
 
 
 def _fixes(archive: Archive, messages: list[int]) -> list[Fixed]:

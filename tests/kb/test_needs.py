@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from patchlore.kb.backports import Row, backports
+from patchlore.kb.dossiers.commits import commit_dossier
 from patchlore.kb.edges import update_edges
 from patchlore.kb.git_filling import fill_tree
 from patchlore.kb.store import Archive
@@ -351,6 +352,15 @@ def test_a_newer_tree_that_lacks_the_fix_is_named(trees: Trees) -> None:
     trees.repository.commit("clock: a tree of its own")
     row = by_sha(trees.rows(), fix)
     assert row.notes == ["not known in 5.15: a fix has to be in every newer tree first"]
+
+
+def test_the_dossier_of_a_commit_in_one_tree_says_what_the_list_says(trees: Trees) -> None:
+    """Nothing has happened to it there: the line by which it is needed is the timeline."""
+    fix = trees.main(fixing("clock: begin at one", trees.base, "clock: begin"))
+    trees.rows()
+    (state,) = commit_dossier(trees.archive, fix[:12], "5.10").trees
+    assert (state.tree, state.state) == ("5.10.y", "needed")
+    assert [(event.kind, event.line) for event in state.events] == [("affected", 5)]
 
 
 def test_only_missing_fixes_may_be_asked_for(trees: Trees) -> None:
