@@ -12,9 +12,9 @@ from typing import BinaryIO
 from patchlore.kb.backports import Row
 from patchlore.kb.export.patches import full_sha, left_out
 from patchlore.kb.export.vulnerabilities import (
+    Introductions,
     Pair,
     cves_of,
-    introduced_by,
     is_mainline,
     own_of,
     pairs_of,
@@ -33,8 +33,9 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
     and from git trees.
     """
     left = []
+    introductions = Introductions(archive)
     for row, cves in zip(rows, cves_of(archive, rows), strict=True):
-        quads = list(dict.fromkeys(_quads(archive, tree, row, cves)))
+        quads = list(dict.fromkeys(_quads(archive, introductions, tree, row, cves)))
         if not quads:
             left.append(row)
             continue
@@ -45,7 +46,9 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
     return left_out(left, "no release is known that brought the fault or has the fix")
 
 
-def _quads(archive: Archive, tree: str, row: Row, cves: Sequence[str]) -> Iterator[str]:
+def _quads(
+    archive: Archive, introductions: Introductions, tree: str, row: Row, cves: Sequence[str]
+) -> Iterator[str]:
     own = own_of(archive, row)
     if own is not None and own.version is not None:
         fixed = f"{own.version}:{own.sha}"
@@ -61,7 +64,7 @@ def _quads(archive: Archive, tree: str, row: Row, cves: Sequence[str]) -> Iterat
                 yield f"{front}:{behind or fixed}"
     if told or not fixed:
         return
-    causes = [item for item in introduced_by(archive, row) if item.version is not None]
+    causes = [item for item in introductions.of(row) if item.version is not None]
     for item in causes:
         yield f"{item.version}:{item.sha}:{fixed}"
     if not causes and fixed != _NOTHING:

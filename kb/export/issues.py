@@ -9,9 +9,9 @@ from msgspec import Struct
 from patchlore.kb.backports import Row
 from patchlore.kb.export.patches import full_sha
 from patchlore.kb.export.vulnerabilities import (
+    Introductions,
     Own,
     cves_of,
-    introduced_by,
     is_mainline,
     own_of,
     pairs_of,
@@ -52,10 +52,13 @@ def issues_of(archive: Archive, tree: str, rows: Sequence[Row]) -> tuple[list[Is
             by_cve.setdefault(cve, []).append(row)
         if not cves:
             left.append(row)
-    return [_issue(archive, tree, cve, by_cve[cve]) for cve in sorted(by_cve)], left
+    introductions = Introductions(archive)
+    return [_issue(archive, introductions, tree, cve, by_cve[cve]) for cve in sorted(by_cve)], left
 
 
-def _issue(archive: Archive, tree: str, cve: str, rows: list[Row]) -> Issue:
+def _issue(
+    archive: Archive, introductions: Introductions, tree: str, cve: str, rows: list[Row]
+) -> Issue:
     upstream = list(dict.fromkeys(sha for row in rows if (sha := full_sha(row))))
     fixed: dict[str, list[Own]] = {}
     introduced: dict[str, None] = {}
@@ -79,7 +82,7 @@ def _issue(archive: Archive, tree: str, cve: str, rows: list[Row]) -> Issue:
         if own is not None and row.state == "released" and tree not in fixed:
             fixed[tree] = [own]
     if not introduced:
-        introduced = dict.fromkeys(item.sha for row in rows for item in introduced_by(archive, row))
+        introduced = dict.fromkeys(item.sha for row in rows for item in introductions.of(row))
     first = upstream[0] if upstream else None
     version_text = None
     if first is not None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from patchlore.kb.backports import Row
 from patchlore.kb.backports import full_sha as complete
 from patchlore.kb.export.patches import full_sha
-from patchlore.kb.git_reading import trees_with
+from patchlore.kb.git_reading import Places, trees_with
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import Version, parse_version, rank
 
@@ -117,14 +117,53 @@ def fixes_of(archive: Archive, row: Row) -> list[tuple[str, str | None]]:
     return list(found.items())
 
 
-def introduced_by(archive: Archive, row: Row) -> list[Own]:
-    """Return the commits that the row's commit fixes, those known in full, with their versions.
+class Introductions:
+    """Finds what brought the faults that rows fix; places of commits are read once for all."""
 
-    As the tags ``Fixes:`` of its patches and of the commit itself say.
-    """
-    shas = dict.fromkeys(sha for sha, _ in fixes_of(archive, row))
-    whole = dict.fromkeys(found for sha in shas if (found := _whole(archive, sha)))
-    return [_in_tree(archive, sha, row.tree) for sha in whole]
+    def __init__(self, archive: Archive) -> None:
+        """Take the archive."""
+        self._archive = archive
+        self._places = Places(archive)
+        self._known: dict[tuple[str, str], Own] = {}
+
+    def of(self, row: Row) -> list[Own]:
+        """Return the commits that the row's commit fixes, those known in full, with versions.
+
+        As the tags ``Fixes:`` of its patches and of the commit itself say.
+        """
+        shas = [sha for sha, _ in fixes_of(self._archive, row)]
+        whole = dict.fromkeys(found for sha in shas if (found := _whole(self._archive, sha)))
+        return [self._in_tree(sha, row.tree) for sha in whole]
+
+    def _in_tree(self, sha: str, tree: str) -> Own:
+        found = self._known.get((sha, tree))
+        if found is None:
+            found = self._known[sha, tree] = self._look_up(sha, tree)
+        return found
+
+    def _look_up(self, sha: str, tree: str) -> Own:
+        """The commit by which a commit came into a tree: its backport there, else itself."""
+        backports = self._archive.execute(
+            "SELECT c.sha, c.place FROM git_commit_ref AS r JOIN git_commit AS c"
+            " ON c.id = r.git_commit WHERE r.sha = ? AND r.relation = 'upstream'"
+            " AND coalesce(r.kind, '') <> 'request' ORDER BY c.commit_time, c.id",
+            (sha,),
+        )
+        for own, number in backports.fetchall():
+            for place in self._places.of(number):
+                if place.tree == tree and place.since:
+                    return Own(sha=own, version=place.since.removeprefix("v"))
+        number = self._archive.value("SELECT place FROM git_commit WHERE sha = ?", (sha,))
+        versions = [
+            version
+            for place in self._places.of(number)
+            if (version := parse_version(place.since or "")) is not None
+        ]
+        if not versions:
+            return Own(sha=sha, version=None)
+        first = min(versions)
+        third = f".{first.patch}" if first.patch else ""
+        return Own(sha=sha, version=f"{first.major}.{first.minor}{third}")
 
 
 def own_of(archive: Archive, row: Row) -> Own | None:
@@ -133,24 +172,6 @@ def own_of(archive: Archive, row: Row) -> Own | None:
         if event.commit and event.kind in ("released", "queued"):
             return Own(sha=event.commit, version=event.release)
     return None
-
-
-def _in_tree(archive: Archive, sha: str, tree: str) -> Own:
-    """The commit by which a commit came into a tree: its backport there, else itself."""
-    found = trees_with(archive, [sha])
-    for item in found:
-        if item.how != "itself" and item.tree == tree and item.since:
-            return Own(sha=item.sha, version=item.since.removeprefix("v"))
-    versions = [
-        version
-        for item in found
-        if item.how == "itself" and (version := parse_version(item.since or "")) is not None
-    ]
-    if not versions:
-        return Own(sha=sha, version=None)
-    first = min(versions)
-    third = f".{first.patch}" if first.patch else ""
-    return Own(sha=sha, version=f"{first.major}.{first.minor}{third}")
 
 
 def upstream_version(archive: Archive, sha: str) -> str | None:
