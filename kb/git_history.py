@@ -6,6 +6,7 @@ a mail.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from patchlore.ingest.message import CONFIDENCES
 from patchlore.kb.edges_commits import same_changes
 from patchlore.kb.edges_reading import commit_of
 from patchlore.kb.events import Event
+from patchlore.kb.git_places import GitPlaces
 from patchlore.kb.git_reading import SAME_CHANGE, Place, Places, trees_with
 from patchlore.kb.reading import MIN_HEX
 from patchlore.kb.store import Archive
@@ -26,6 +28,12 @@ ITSELF = "commit in the tree"
 MARKED = "commit with the marker"
 #: A commit without a marker whose change is that of the upstream commit.
 SAME = "commit with the same change"
+
+#: The branches of a tree: of a stable tree, or of a repository under its own name.
+_OF_TREE = (
+    "git_ref.id IN (SELECT b.id FROM git_ref AS b JOIN git_tree AS t ON t.id = b.tree"
+    " WHERE ?1 IN (b.stable_tree, CASE WHEN b.stable_tree IS NULL THEN t.name END))"
+)
 
 _VERSION = re.compile(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?")
 
@@ -55,7 +63,10 @@ def git_events_of_tree(archive: Archive, tree: str, events: Sequence[Event]) -> 
         if event.sha is None:
             event.sha = commit_of(archive, event.message)
     found = list(_backports(archive, tree))
-    found += _unmarked(archive, tree)
+    if rank(tree) is not None:
+        found += _unmarked(archive, tree)
+    else:
+        found = _made_for(archive, tree, found)
     found += _reverts(archive, tree, found)
     places = Places(archive)
     shas = {event.sha: event for event in events if event.sha}
@@ -143,8 +154,11 @@ def is_own(tree: str, place: Place) -> bool:
     """Whether a commit at this place was made for the tree, and not before it branched off.
 
     ``6.1.y`` has its own commits from v6.1.1 on: v6.1 and its candidates are the
-    mainline's.  Whatever is not tagged yet is its own.
+    mainline's.  Whatever is not tagged yet is its own.  Of a tree without a version
+    nothing is ruled out by tags.
     """
+    if rank(tree) is None:
+        return True
     found = None if place.tag is None else _VERSION.search(place.tag)
     version = None if found is None else parse_version(found[0])
     if version is None:
@@ -164,7 +178,7 @@ def _backports(archive: Archive, tree: str) -> Iterator[Event]:
         " JOIN git_commit AS c ON c.place = p.place"
         " JOIN git_commit_ref AS r ON r.git_commit = c.id AND r.relation = 'upstream'"
         " LEFT JOIN person AS a ON a.id = c.author LEFT JOIN person AS b ON b.id = c.committer"
-        " WHERE git_ref.stable_tree = ? AND p.role = 'branch' AND coalesce(r.kind, '') <> 'request'"
+        f" WHERE {_OF_TREE} AND p.role = 'branch' AND coalesce(r.kind, '') <> 'request'"
         " GROUP BY c.id, r.sha ORDER BY c.id, r.position",
         (tree,),
     ).fetchall()
@@ -195,6 +209,20 @@ def _backports(archive: Archive, tree: str) -> Iterator[Event]:
                 )
 
 
+def _made_for(archive: Archive, tree: str, events: Iterable[Event]) -> list[Event]:
+    """Leave out commits with a marker that the mainline has, too: nobody made them for the tree."""
+    found = list(events)
+    upstream = GitPlaces(archive, tree).upstream
+    places = dict(
+        archive.execute(
+            "SELECT c.sha, c.place FROM json_each(?) AS j CROSS JOIN git_commit AS c"
+            " ON c.sha = j.value",
+            (json.dumps([event.commit for event in found]),),
+        ).fetchall()
+    )
+    return [event for event in found if places.get(event.commit) not in upstream]
+
+
 def _unmarked(archive: Archive, tree: str) -> Iterator[Event]:
     """Commits that were made for the tree and carry an upstream commit's change without a marker.
 
@@ -205,7 +233,7 @@ def _unmarked(archive: Archive, tree: str) -> Iterator[Event]:
         place
         for (place,) in archive.execute(
             "SELECT DISTINCT p.place FROM git_place_ref AS p JOIN git_ref ON git_ref.id = p.ref"
-            " WHERE git_ref.stable_tree = ? AND p.role = 'branch'",
+            f" WHERE {_OF_TREE} AND p.role = 'branch'",
             (tree,),
         ).fetchall()
         if any(where.tree == tree and is_own(tree, where) for where in places.of(place))
@@ -245,7 +273,7 @@ def _reverts(archive: Archive, tree: str, backports: Sequence[Event]) -> Iterato
     """Reverts in a tree of its backports, and reverts of those, which apply them again."""
     rows = archive.execute(
         f"{_REVERT} JOIN git_place_ref AS p ON p.place = c.place AND p.role = 'branch'"
-        " JOIN git_ref ON git_ref.id = p.ref WHERE git_ref.stable_tree = ?"
+        f" JOIN git_ref ON git_ref.id = p.ref WHERE {_OF_TREE}"
         " AND r.relation IN ('reverts', 'reverted-upstream') GROUP BY c.id, r.sha ORDER BY c.id",
         (tree,),
     ).fetchall()

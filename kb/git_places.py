@@ -12,6 +12,9 @@ from patchlore.kb.versions import parse_version, rank
 #: repository are topics, whose commits may never get there.
 _MAIN_BRANCHES = frozenset({"master", "main", "default", "trunk", "mainline", "linus"})
 
+#: Names under which people read the mainline.
+_MAINLINES = frozenset({"mainline", "linus", "torvalds", "upstream"})
+
 
 class GitPlaces:
     """The places of an archive (kb/schema.sql, git_place) as they are to one stable tree.
@@ -47,7 +50,7 @@ class GitPlaces:
                 if stable is not None:
                     self.stable.setdefault(stable, set()).add(place)
                     trees.setdefault(stable, set()).add(id_)
-                if tree in (stable, repository):
+                if tree == (repository if stable is None else stable):
                     self.own.add(place)
                     self._homes.add(id_)
                     shallow = shallow or bool(is_shallow)
@@ -79,6 +82,8 @@ def _strangers(archive: Archive, tree: str) -> set[int]:
     Their v2.0 says nothing of a kernel.  A repository most of whose versions are known
     as the kernel's is no stranger to a tree of the kernel.
     """
+    if rank(tree) is None:  # a name says nothing of versions
+        return set()
     kernels = trees_for(archive).first_releases
     versions: dict[int, set[str]] = {}
     for id_, kind, name, stable, repository in archive.execute(
@@ -104,14 +109,18 @@ def _main_branches(rows: Iterable[tuple[object, ...]]) -> set[tuple[object, obje
     """The (repository, branch) pairs that are a mainline.
 
     Branches with the usual names; in a repository with none of them, and none of
-    stable trees, all branches.
+    stable trees, all branches.  Where a repository is read under a name of the
+    mainline, the others are a vendor's or somebody's own, and none of them counts.
     """
     branches: dict[object, dict[object, bool]] = {}
     for _, role, name, stable, id_, repository, _ in rows:
         if role == "branch" and rank(str(repository)) is None:
             branches.setdefault(id_, {})[name] = stable is not None
+    called = {id_ for _, _, _, _, id_, repository, _ in rows if repository in _MAINLINES}
     found = set()
     for id_, names in branches.items():
+        if called and id_ not in called:
+            continue
         main = {name for name in names if str(name).rpartition("/")[2] in _MAIN_BRANCHES}
         if not main and not any(names.values()):
             main = set(names)

@@ -123,13 +123,15 @@ def is_known(archive: Archive, tree: str) -> bool:
     return tree in trees.longterm or tree in trees.first_releases or _is_seen(archive, tree)
 
 
-#: Where the names of trees stand: in tags, notices, attached patches, folders, repositories.
+#: Where the names of trees stand: in tags, notices, attached patches, folders, repositories and
+#: their branches.
 _SEEN = (
     ("target_tree", "tree"),
     ("attached_tree", "tree"),
     ("message_place", "tree"),
     ("message", "notice_tree"),
     ("git_ref", "stable_tree"),
+    ("git_tree", "name"),
 )
 #: Those of them that are said of single patches.
 _OF_PATCHES = _SEEN[:3]
@@ -147,7 +149,7 @@ def takes_notes(archive: Archive, tree: str) -> bool:
     number = rank(tree)
     newest = max((rank(name) or 0 for name in known.first_releases), default=0)
     is_near = number is not None and number < newest + 2_000_000
-    return _is_seen(archive, tree, _SEEN if is_near else _SEEN[:-1])
+    return _is_seen(archive, tree, _SEEN if is_near else _SEEN[:-2])
 
 
 def _is_seen(archive: Archive, tree: str, places: Sequence[tuple[str, str]] = _SEEN) -> bool:

@@ -12,6 +12,7 @@ from patchlore.kb.dossiers.commits import commit_dossier
 from patchlore.kb.edges import update_edges
 from patchlore.kb.git_filling import fill_tree
 from patchlore.kb.store import Archive
+from patchlore.kb.trees import is_known
 from tests.kb.git_repositories import DAY, Repository
 from tests.kb.mails import NOON, UPSTREAM
 
@@ -352,6 +353,23 @@ def test_a_newer_tree_that_lacks_the_fix_is_named(trees: Trees) -> None:
     trees.repository.commit("clock: a tree of its own")
     row = by_sha(trees.rows(), fix)
     assert row.notes == ["not known in 5.15: a fix has to be in every newer tree first"]
+
+
+def test_a_vendors_tree_is_asked_by_its_name(trees: Trees) -> None:
+    """Its branch is no mainline where one was read; it has a backport, and lacks the fix."""
+    cause = trees.main("tick: use two")
+    fix = trees.main(fixing("tick: count right", cause))
+    vendor = Repository(trees.repository.folder.parent / "acme")
+    vendor.git("fetch", "-q", str(trees.repository.folder), trees.base)
+    vendor.git("reset", "-q", "--hard", "FETCH_HEAD")
+    vendor.day = 50
+    vendor.commit(f"tick: use two\n\n(cherry picked from commit {cause})\n")
+    vendor.commit(fixing("acme: a matter of its own", trees.base, "clock: begin"))
+    fill_tree(trees.archive, "mainline", str(trees.repository.folder))
+    fill_tree(trees.archive, "acme", str(vendor.folder))
+    assert is_known(trees.archive, "acme")
+    rows = backports(trees.archive, "acme", as_of=TODAY)
+    assert {row.sha: row.state for row in rows} == {cause: "queued", fix: "needed"}
 
 
 def test_the_dossier_of_a_commit_in_one_tree_says_what_the_list_says(trees: Trees) -> None:
