@@ -20,6 +20,7 @@ from patchlore.kb.export.patches import (
     patch_event,
     patch_of,
     place_of_patch,
+    unmarked,
 )
 from patchlore.kb.mailing import TEXT_FORMATS
 from patchlore.kb.store import Archive
@@ -38,6 +39,7 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
     gets before its text where it names no upstream commit and that is known.
     """
     left: list[Row] = []
+    taken: list[Row] = []
     written: set[tuple[object, ...]] = set()
     for row in rows:
         event = patch_event(row)
@@ -48,8 +50,9 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
             left.append(row)
             continue
         written.add(place_of_patch(event))
+        taken.append(row)
         out.write(mboxrd(mail, event.timestamp))
-    return left_out(left, NO_PATCH)
+    return left_out(left, NO_PATCH) + unmarked(taken)
 
 
 def _marked(archive: Archive, row: Row, event: Event) -> bytes | None:

@@ -164,11 +164,21 @@ def has_marker(message: Message, sha: str) -> bool:
 
 def left_out(rows: Collection[Row], why: str) -> list[str]:
     """Return the note about rows that a format can't hold; none for none."""
-    if not rows:
+    return [f"{count(len(rows), 'row')} left out, {why}: {_some(rows)}"] if rows else []
+
+
+def unmarked(rows: Iterable[Row]) -> list[str]:
+    """Return the note about patches of rows whose upstream commit is not known; none for none."""
+    bare = [row for row in rows if row.sha is None]
+    if not bare:
         return []
+    patches_ = count(len(bare), "patch", "patches")
+    return [f"{patches_} without a marker, the upstream commit is not known: {_some(bare)}"]
+
+
+def _some(rows: Collection[Row]) -> str:
     names = [row.sha[:12] if row.sha else one_line(row.subject or "") for row in rows]
-    shown = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
-    return [f"{count(len(names), 'row')} left out, {why}: {shown}"]
+    return ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
 
 
 NO_PATCH = "no patch that can be applied"

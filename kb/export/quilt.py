@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from patchlore.kb.backports import Row
-from patchlore.kb.export.patches import NO_PATCH, Names, left_out, patches
+from patchlore.kb.export.patches import NO_PATCH, Names, left_out, patches, unmarked
 from patchlore.kb.store import Archive
 
 
@@ -16,11 +16,13 @@ def files(
     names = Names()
     found: list[tuple[str, bytes]] = []
     left = []
+    taken = []
     for row, patch in patches(archive, rows):
         if patch is None:
             left.append(row)
             continue
+        taken.append(row)
         number = len(found) + 1
         found.append((names.of(f"{number:04}-{patch.title}"), patch.as_file()))
     series = "".join(f"{name}\n" for name, _ in found).encode("ascii")
-    return [("series", series), *found], left_out(left, NO_PATCH)
+    return [("series", series), *found], left_out(left, NO_PATCH) + unmarked(taken)

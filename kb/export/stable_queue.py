@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from patchlore.kb.backports import Row
-from patchlore.kb.export.patches import NO_PATCH, Names, left_out, patches
+from patchlore.kb.export.patches import NO_PATCH, Names, left_out, patches, unmarked
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import short_name
 
@@ -24,12 +24,14 @@ def files(
     names = Names("series")
     found: list[tuple[str, bytes]] = []
     left = []
+    taken = []
     for row, patch in patches(archive, rows):
         if patch is None:
             left.append(row)
             continue
+        taken.append(row)
         title = (patch.queue_file or patch.title).removesuffix(".patch")
         found.append((names.of(title), patch.as_file(again=True)))
     series = "".join(f"{name}\n" for name, _ in found).encode("ascii")
     named = [(f"{folder}/{name}", data) for name, data in [("series", series), *found]]
-    return named, left_out(left, NO_PATCH)
+    return named, left_out(left, NO_PATCH) + unmarked(taken)

@@ -190,6 +190,25 @@ def test_a_nominated_patch_gets_its_marker(
     assert text.startswith(f"Dora Fenn|{HOSTILE[0]}|commit {made.shas[0]} upstream.\n\nReason")
 
 
+@pytest.mark.parametrize("name", ["mbox", "quilt"])
+def test_a_patch_without_a_known_commit_is_told(
+    tmp_path: pathlib.Path, made: Mainline, name: str
+) -> None:
+    """It is written as it is: nobody can say which commit it became."""
+    note = "\nCc: stable@vger.kernel.org # 5.4+\n"
+    asked = mail(made, 0, tag="PATCH", marked=False, text=note)
+    told = [f"1 patch without a marker, the upstream commit is not known: {HOSTILE[0]}"]
+    if name == "mbox":
+        data, notes = export(tmp_path, name, [asked])
+        am(made, data)
+        assert subjects(made) == [HOSTILE[0]]
+    else:
+        with Archive(tmp_path / "archive", write=True) as archive:
+            add(archive, [asked])
+            _, notes = file_maker(name)(archive, "5.10.y", backports(archive, "5.10"))
+    assert notes == told
+
+
 def test_a_file_that_is_no_utf_8_comes_out_as_it_was_sent(
     tmp_path: pathlib.Path, made: Mainline
 ) -> None:
