@@ -46,7 +46,10 @@ def test_unknown_file_names_those_like_it(run: Run) -> None:
     """A path that no patch touches is status 1; a name that is like it is offered."""
     result = run("file", "drivers/tik.c")
     assert result.status == 1
-    assert "No patch in the archive touches drivers/tik.c. There are: tick.c." in result.err
+    assert (
+        "No patch and no commit in the archive touches drivers/tik.c. There are: tick.c."
+        in result.err
+    )
 
 
 def test_person_tells_roles_and_patches(run: Run) -> None:
