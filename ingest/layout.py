@@ -100,6 +100,8 @@ def _find_message_start(text: Text, layout: Layout, first_diff: int) -> int:
                 if any(_STATUS.match(above) for above in lines[max(start, index - 30) : index]):
                     _mark_shown_upstream(text, layout, index)
                     continue
+                if _stands_in_a_message(lines, index, limit):
+                    continue
                 layout.carried_at, layout.carried_commit = index, match[1]
                 start = _read_git_show(text, layout, index)
         elif char in "-8>%✂" and ("8<" in line or ">8" in line or "✂" in line):
@@ -190,6 +192,25 @@ def _read_git_show(text: Text, layout: Layout, index: int) -> int:
         after += 1
     layout.indent = 4
     return after
+
+
+def _stands_in_a_message(lines: list[str], index: int, limit: int) -> bool:
+    """Whether a commit shown at ``index`` is cited by the message that goes on below it.
+
+    "The commit", then another one as git log prints it, then "limits … the same here.":
+    the patch's own text and trailers stand at the margin, not indented by four.
+    """
+    indented = at_margin = 0
+    for line in lines[index + 1 : limit]:
+        if line.startswith("---"):
+            break
+        if line.startswith("    ") or not line.strip() or _SHOW_HEADER.match(line):
+            indented += line.startswith("    ")
+        elif line.startswith("Signed-off-by: "):
+            return True
+        else:
+            at_margin += not line.startswith(" ")
+    return at_margin > indented
 
 
 def _mark_shown_upstream(text: Text, layout: Layout, index: int) -> None:

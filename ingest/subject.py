@@ -23,17 +23,24 @@ _REPLY = re.compile(
 _FORWARD = re.compile(r"\s*(?:fwd?|wg|tr|rv|转发)\s?[:：]\s*", re.I)
 _GROUP = re.compile(r"\s*\[([^\[\]]*)\]\s*")
 _OPEN = re.compile(r"\s*\[\s*(?=patch)", re.I)
-_PATCH_WORD = re.compile(r"patch(es|set)?[-_:]*", re.I)
+_PATCH_WORD = re.compile(r"(?:mega)?patch(es|sets?|bomb)?[-_:]*", re.I)
 _COUNTER = re.compile(r"#?(\d{1,4})/(\d{1,4})")
 #: "PATCH3/5" holds one, "5.10/5.15" does not.
 _HOLDS_COUNTER = re.compile(r"(?<![\d.])\d{1,4}/\d{1,4}(?![\d.])")
-_VERSION = re.compile(r"v(?:er)?\.?(\d{1,3})(\.\d{1,2})?", re.I)
+_VERSION = re.compile(r"v(?:er)?\.?(\d{1,3})((?:\.\d{1,2}){1,2})?", re.I)
+_GLUED_PATCH = re.compile(r"([a-z]+)-patch|patch(-next|-[a-z]+)", re.I)
 _GLUED_VERSION = re.compile(r"([A-Za-z]+?)[-_]?v(\d{1,2})", re.I)
 _TREE = re.compile(
     r"(?:for-)?(?:linux-|kernel-|-?stable[-/:])?v?([2-9]\.\d{1,2}(?:\.\d{1,3})?)"
     r"(\.[yx])?(?:[-.]?stable)?(?:-?rc\d*)?((?:-(?:cip|rt|ltsi|lts)\d*)*)(\+)?",
     re.I,
 )
+#: The first numbers of kernels that a tag with a point and a "v" may name.
+_MAJOR_KERNELS = range(4, 10)
+#: A word beside a counter in a tag without the word patch: a project, a tree, a misspelt PATCH.
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9][\w.+-]{0,30}|-next")
+#: What numbers its mails without offering patches.
+_NUMBERED_TEXTS = re.compile(r"ann?oun?ce(?:ments?)?|text|topic|bugs?|questions?|pull\w*|deluge", re.I)
 #: AUTOSEL writes "6.17-5.4", people "5.4~6.6".
 _RANGE = re.compile(r"v?(\d\.\d{1,2})(?:\.y)?(?:-|~|\.\.)v?(\d\.\d{1,2})(?:\.y)?")
 _DEVELOPMENT = re.compile(
@@ -162,8 +169,24 @@ def _is_tag(group: str) -> bool:
         return True
     if _is_pull(words):
         return True
-    known = [_is_tag_word(word) for word in words]
-    return all(known)
+    return all(_is_tag_word(word) for word in words) or _is_numbered(group, words)
+
+
+def _is_numbered(group: str, words: list[str]) -> bool:
+    """Whether this numbers a patch without the word: ``iptables RFC 1/2``, ``PATH 5.10 0/4``.
+
+    Robots number the commits of a tree likewise (``nf-next:testing 4/5``): with a colon.
+    """
+    counters = [match for word in words if (match := _COUNTER.fullmatch(word))]
+    others = [word for word in words if not _COUNTER.fullmatch(word)]
+    return (
+        len(counters) == 1
+        and int(counters[0][1]) <= int(counters[0][2])
+        and ":" not in group
+        and len(others) <= 4
+        and all(_PLAIN_WORD.fullmatch(word) for word in others)
+        and not any(_NUMBERED_TEXTS.fullmatch(word) for word in others)
+    )
 
 
 def _is_patch_word(word: str) -> bool:
@@ -202,7 +225,10 @@ def _words(group: str) -> tuple[str, ...]:
         word = word.strip(":()")
         if not word or word == "/":
             continue
-        if "/" in word and not _HOLDS_COUNTER.search(word) and not _DEVELOPMENT.fullmatch(word):
+        glued = _GLUED_PATCH.fullmatch(word)
+        if glued:  # "RFC-PATCH", "PATCH-next": the tree keeps its dash
+            words.extend([glued[1], "PATCH"] if glued[1] else ["PATCH", glued[2]])
+        elif "/" in word and not _HOLDS_COUNTER.search(word) and not _DEVELOPMENT.fullmatch(word):
             words.extend(part for part in word.split("/") if part)
         else:
             words.append(word)
@@ -271,11 +297,11 @@ def _read_tag(words: Sequence[str], tags: SubjectTags, found: Subject) -> None:
     for word in _with_ranges(words):
         match = _PATCH_WORD.match(word)
         if match and _is_patch_word(word):
-            found.is_patchset = found.is_patchset or (match[1] or "").lower() == "set"
+            found.is_patchset = found.is_patchset or (match[1] or "").lower() in ("set", "sets", "bomb")
             word = word[match.end() :]
             if not word:
                 continue
-        _read_word(word, tags, stables, developments, prefixes)
+        _read_word(word, tags, stables, developments, prefixes, found.is_patchset)
     if stables or tags.target_range:
         prefixes = [word for word in prefixes if word.lower() not in ("stable", "-stable")]
     tags.prefixes += prefixes
@@ -305,14 +331,18 @@ def _read_word(
     stables: list[str],
     developments: list[str],
     prefixes: list[str],
+    is_patchset: bool,
 ) -> None:
     counter = _COUNTER.fullmatch(word)
     if counter:
         tags.index, tags.total = int(counter[1]), int(counter[2])
         return
     version = _VERSION.fullmatch(word)
-    # "v2.1" is a version of the patch; "v4.19" and "v5.10" are trees.
-    if version and not (version[2] and int(version[1]) >= 4):
+    # "v2.1" and "v24.2" are versions of the patch; "v4.19" and "v5.10" are trees, but for a
+    # whole patch set ("[PATCHSET v5.3]"): those for a stable tree go without the "v".
+    if version and (
+        not version[2] or is_patchset or int(version[1]) not in _MAJOR_KERNELS
+    ):
         tags.version = int(version[1])
         if version[2]:
             tags.version_text = version[1] + version[2]

@@ -309,3 +309,20 @@ def test_red_hat_shows_the_upstream_commit_inside_the_message() -> None:
     assert message.author.name == "Nora Finch"
     assert [ref.sha for ref in message.fixes] == [OTHER[:12]]
     assert [tag.key for tag in message.trailers] == ["JIRA", "Fixes", "Signed-off-by"]
+
+
+def test_a_message_that_cites_another_commit_keeps_its_marker() -> None:
+    """A commit as git log prints it in the middle of a message is cited, not carried."""
+    message = parse_patch(
+        f"[ Upstream commit {SHA} ]\n\nThe commit\n\ncommit {OTHER}\n"
+        "Author: Ada Quill <ada@example.org>\nDate:   Thu Jun 1 09:06:05 2023 +0200\n\n"
+        "    lamp: don't allow oversized bulbs\n\n"
+        "limits the bulbs. Apply the same limit to candles.\n\n"
+        "Signed-off-by: Bo Reed <bo@example.org>"
+    )
+    assert message.upstream_commits == [SHA]
+    assert message.own_commit is None
+    assert message.author is not None
+    assert message.author.name == "Nora Finch"
+    assert message.unmatched == []
+    assert [tag.key for tag in message.trailers] == ["Signed-off-by"]
