@@ -53,6 +53,10 @@ _REJECTIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("robots-head", re.compile(r"\s*(?:HEAD commit|git tree|dashboard link|console output|kernel config):", re.I)),
     ("other-tag", re.compile(r"\s*(?:fixes|stable-dep-of|link|closes|message-id|reported-by|in-reply-to|base-commit|prerequisite-[a-z-]+):", re.I)),
     ("url-or-file-name", re.compile(r"[\w.:/@~+-]*upstream[\w.:/@~+?=&;%-]*[/_.?=-][\w.:/@~+?=&;%-]*", re.I)),
+    # "commit 4567… upstream.  (v6.2)" as git log shows it in a list of what was taken
+    ("indented-example", re.compile(r" {3}|[ ]{0,2}\t")),
+    # "- 36ed9b6e3961 (upstream 7e43e0a1141d)" in a list of suspects
+    ("mention", re.compile(r"[-*\s]*(?:commit )?[0-9a-f]{7,40}[ \t]+\([^()]{0,40}\bupstream", re.I)),
     ("mention", re.compile(r".*\b(?:in|by|with|of|from|see|as|like|and|since|the|fixed|rebased?|merged?|introduced)\b", re.I)),
 )  # fmt: skip
 #: Words that a marker is made of; a line with three others is a sentence.
@@ -187,7 +191,10 @@ def _report_others(context: Context) -> None:
     """Every other line with "upstream" beside a hex run: rejected by a named rule, or unmatched."""
     from patchlore.ingest.message import Unmatched
 
+    explained = False
     for index, line in context.own_lines:
+        if 0 <= context.layout.cut < index and line.startswith("LLM Generated explanations"):
+            explained = True
         if index in context.claimed or ("pstream" not in line and "PSTREAM" not in line):
             continue
         if not any(not run.isdigit() for run in _HEX.findall(line)):
@@ -197,6 +204,9 @@ def _report_others(context: Context) -> None:
             continue
         if context.message.is_reply and not context.message.is_patch:
             context.reject("upstream_commits", index, "reply-without-patch", line)
+            continue
+        if explained:
+            context.reject("upstream_commits", index, "generated-explanation", line)
             continue
         for rule, pattern in _REJECTIONS:
             if pattern.match(line) or (

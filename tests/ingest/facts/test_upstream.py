@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ingest.letters import OTHER, SHA, THIRD, evidence, parse_letter, parse_patch
+from tests.ingest.letters import DIFF, OTHER, SHA, THIRD, evidence, parse_letter, parse_patch
 
 MARKERS = [
     ("commit-upstream", "backport", f"commit {SHA} upstream."),
@@ -174,6 +174,8 @@ def test_no_upstream_commit_is_a_fact_of_its_own(line: str) -> None:
         ("mention", f"This should be addressed by upstream commit {SHA}"),
         ("mention", f"Already fixed by upstream commit {SHA}."),
         ("mention", f"* Rebase on the upstream: commit {SHA[:12]}"),
+        ("mention", f"- {OTHER[:12]} (upstream {SHA})"),
+        ("indented-example", f"    commit {SHA} upstream.   (v6.2)"),
         ("url-or-file-name", f"https://git.example.org/upstream/linux/{SHA}"),
         ("url-or-file-name", f"See lamp-upstream-{SHA[:12]}.patch"),
     ],
@@ -186,6 +188,18 @@ def test_upstream_beside_a_hash_that_is_no_marker_is_rejected_by_name(rule: str,
     assert message.upstream_commits == []
     assert not message.unmatched
     assert [entry.rule for entry in message.rejected if entry.fact == "upstream_commits"] == [rule]
+
+
+def test_generated_explanations_below_the_cut_are_rejected_by_name() -> None:
+    """What a language model wrote about an AUTOSEL patch is prose, whatever it looks like."""
+    message = parse_letter(
+        f"[ Upstream commit {SHA} ]\n\nText.\n\nSigned-off-by: Bo Reed <bo@example.org>\n---\n\n"
+        "LLM Generated explanations, may be completely bogus:\n\n"
+        f"- **Reports**: Upstream commit {OTHER[:13]} fixes lamp\n\n" + DIFF
+    )
+    assert message.upstream_commits == [SHA]
+    assert not message.unmatched
+    assert [entry.rule for entry in message.rejected] == ["generated-explanation"]
 
 
 def test_unknown_notation_is_reported() -> None:
