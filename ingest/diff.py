@@ -60,7 +60,22 @@ def scan_diffs(text: Text) -> tuple[list[FilePatch], list[Defect]]:
             position = index + 1
             if scan.kinds[index] == PROSE:
                 position = max(_read_file(scan, index, scan.lines[index]), position)
+    if scan.trees:
+        _strip_trees(scan)
     return scan.files, scan.defects
+
+
+def _strip_trees(scan: Scan) -> None:
+    """Take the name of a tree off files that came or went, as the other files of the patch tell it.
+
+    ``--- linux.orig/mm/slab.c`` and ``+++ linux/mm/slab.c`` show that ``linux`` is one in
+    ``--- /dev/null`` and ``+++ linux/mm/new.c``, too.
+    """
+    for patch in scan.files:
+        change = patch.change
+        head, _, rest = change.path.partition("/")
+        if patch.form == "traditional" and change.status != "modified" and head in scan.trees:
+            change.path = rest
 
 
 def _read_file(scan: Scan, index: int, line: str) -> int:
@@ -143,7 +158,11 @@ def _read_traditional(scan: Scan, start: int, index: int) -> int:
     if old[:2] == new[:2] and old[:2] in ("a/", "b/"):
         # "--- a/mm/slub.c~fix-that" / "+++ a/mm/slub.c": quilt's people name one tree twice.
         old, new = old[2:], new[2:]
-    old, new = strip_pair(old, new)
+    stripped = strip_pair(old, new)
+    if "/dev/null" not in stripped and len(stripped[0]) < len(old) and len(stripped[1]) < len(new):
+        heads = (name.partition("/")[0] for name in (old, new))
+        scan.trees.update(head for head in heads if len(head) > 1)  # "a" and "b" are git's
+    old, new = stripped
     path = old if new == "/dev/null" else new
     change = FileChange(path=path, status=side_status(old_absent, new_absent))
     patch = FilePatch(change, start, form="traditional")

@@ -33,7 +33,7 @@ class FilePatch(Struct):
 class Scan:
     """The walk over one text: position, what was found, what was wrong."""
 
-    __slots__ = ("defects", "files", "kinds", "limit", "lines", "text")
+    __slots__ = ("defects", "files", "kinds", "limit", "lines", "text", "trees")
 
     def __init__(self, text: Text) -> None:
         self.text = text
@@ -42,6 +42,8 @@ class Scan:
         self.limit = len(text.lines)
         self.files: list[FilePatch] = []
         self.defects: list[Defect] = []
+        #: First components that were taken off names as those of a tree: "linux", "linux.orig".
+        self.trees: set[str] = set()
 
     def at(self, index: int) -> str:
         """The line at INDEX, "" beyond the part's end."""

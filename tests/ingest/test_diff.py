@@ -407,3 +407,27 @@ def test_kinds_of_the_lines_of_a_patch_mail() -> None:
     )
     # 4 header lines of the diff, a hunk header, context, removed, added, context.
     assert message.line_kinds == "httcnnssn" + "dddd@=-+=" + "gg"
+
+
+def test_a_tree_that_one_file_shows_is_taken_off_new_files_of_the_patch() -> None:
+    """``linux`` is a tree, not a folder, where another file differs in it alone."""
+    hunk = "@@ -0,0 +1 @@\n+dim\n"
+    message = parse_letter(
+        "Text.\n---\n--- /dev/null\n+++ linux/mm/new.c\n" + hunk + "--- linux.orig/mm/lamp.c\n"
+        "+++ linux/mm/lamp.c\n@@ -1 +1 @@\n-a\n+b\n--- linux.orig/mm/old.c\n+++ /dev/null\n"
+        "@@ -1 +0,0 @@\n-dim\n"
+    )
+    assert [(file.path, file.status) for file in message.files] == [
+        ("mm/new.c", "added"),
+        ("mm/lamp.c", "modified"),
+        ("mm/old.c", "deleted"),
+    ]
+
+
+def test_a_folder_named_like_a_prefix_of_git_stays() -> None:
+    """``b/a/dim.c`` is the file ``a/dim.c``, whatever the other files show."""
+    message = parse_letter(
+        "Text.\n---\n--- a/lamp.c\n+++ b/lamp.c\n@@ -1 +1 @@\n-a\n+b\n"
+        "--- /dev/null\n+++ b/a/dim.c\n@@ -0,0 +1 @@\n+dim\n"
+    )
+    assert [file.path for file in message.files] == ["lamp.c", "a/dim.c"]
