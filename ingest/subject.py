@@ -40,7 +40,9 @@ _MAJOR_KERNELS = range(4, 10)
 #: A word beside a counter in a tag without the word patch: a project, a tree, a misspelt PATCH.
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9][\w.+-]{0,30}|-next")
 #: What numbers its mails without offering patches.
-_NUMBERED_TEXTS = re.compile(r"ann?oun?ce(?:ments?)?|text|topic|bugs?|questions?|pull\w*|deluge", re.I)
+_NUMBERED_TEXTS = re.compile(
+    r"ann?oun?ce(?:ments?)?|text|topic|bugs?|questions?|pull\w*|deluge", re.I
+)
 #: AUTOSEL writes "6.17-5.4", people "5.4~6.6".
 _RANGE = re.compile(r"v?(\d\.\d{1,2})(?:\.y)?(?:-|~|\.\.)v?(\d\.\d{1,2})(?:\.y)?")
 _DEVELOPMENT = re.compile(
@@ -297,7 +299,11 @@ def _read_tag(words: Sequence[str], tags: SubjectTags, found: Subject) -> None:
     for word in _with_ranges(words):
         match = _PATCH_WORD.match(word)
         if match and _is_patch_word(word):
-            found.is_patchset = found.is_patchset or (match[1] or "").lower() in ("set", "sets", "bomb")
+            found.is_patchset = found.is_patchset or (match[1] or "").lower() in (
+                "set",
+                "sets",
+                "bomb",
+            )
             word = word[match.end() :]
             if not word:
                 continue
@@ -340,9 +346,7 @@ def _read_word(
     version = _VERSION.fullmatch(word)
     # "v2.1" and "v24.2" are versions of the patch; "v4.19" and "v5.10" are trees, but for a
     # whole patch set ("[PATCHSET v5.3]"): those for a stable tree go without the "v".
-    if version and (
-        not version[2] or is_patchset or int(version[1]) not in _MAJOR_KERNELS
-    ):
+    if version and (not version[2] or is_patchset or int(version[1]) not in _MAJOR_KERNELS):
         tags.version = int(version[1])
         if version[2]:
             tags.version_text = version[1] + version[2]

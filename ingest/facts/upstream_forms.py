@@ -8,6 +8,8 @@ from patchlore.ingest.message import UpstreamRef
 
 _SHA = r"([0-9a-f]{7,40})(?![0-9a-z])"
 _COMMIT = r"commit(?:[ -]id)?[ \t]*:?[ \t]*"
+#: Up to the sha in the URL of a commit: cgit, gitweb, forges, gitiles, redirects ("/linus/<sha>").
+_URL = r"https?://\S{0,300}?(?:id=|h=|commit/|/\+/|/linus/|/c/)"
 _NOTE = r"[ \t]*[.,;:]?[ \t]*(?:[\[(#].*|//.*)?$"
 _TITLE = r"[ \t]*\(?[\"'“].*"
 
@@ -21,7 +23,7 @@ def _form(pattern: str) -> re.Pattern[str]:
 GATE = re.compile(
     r"[ \t]{0,2}[\[(]?[ \t]*(?:commit|cherry|back-?port|snipped|taken|extracted|please|could|can you"
     r"|based|loosely|git-commit|alt-commit|origin|mainline|linus|patch-mainline"
-    r"|from (?:mainline|linux)|this |just |an? |partial|[0-9a-f]{7,40}(?![0-9a-z]))"
+    r"|from (?:mainline|linux)|this |just |an? |partial|manually|port|stable port|[0-9a-f]{7,40}(?![0-9a-z]))"
     r"|[\w-]{1,30} inclusion\s*$"
 )
 #: And what stands in each of them, but for a commit's id alone in brackets.
@@ -41,6 +43,13 @@ _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         _form(_COMMIT + _SHA + r",? upstream backport\b" + _NOTE),
     ),
     ("commit-upstream", "backport", _form(_COMMIT + _SHA + r",?[ \t]+upstream(?:ed)?" + _NOTE)),
+    ("commit-upstream", "backport", _form(_COMMIT + _SHA + r"[ \t]+\(upstream\)" + _NOTE)),
+    (
+        "commit-upstream",
+        "backport",
+        _form(_COMMIT + _SHA + r"[ \t]+\([\"'“].{1,200}\)[ \t]+upstream" + _NOTE),
+    ),
+    ("commit-upstream", "backport", _form(r"commit upstream[ \t:]+" + _SHA + _NOTE)),
     (
         "bracket-upstream-subject",
         "backport",
@@ -59,7 +68,7 @@ _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     (
         "bracket-commit-upstream",
         "backport",
-        _form(r"\[[ \t]*" + _COMMIT + _SHA + r"[ \t]+upstream\b[^\]]{0,200}\]"),
+        _form(r"\[[ \t]*" + _COMMIT + _SHA + r"[ \t]+(?:in )?upstream\b[^\]]{0,200}\]"),
     ),
     (
         "upstream-sha-commit",
@@ -119,7 +128,8 @@ _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         "backport-of",
         "backport",
         _form(
-            r"(?:\[[ \t]*)?(?:this (?:patch |commit )?(?:is|contains) )?(?:just )?(?:an? )?(?:partial )?backport(?:ed)? (?:version )?"
+            r"(?:\[[ \t]*)?(?:this (?:patch |commit )?(?:is|contains) )?(?:just )?(?:an? |the )?"
+            r"(?:partial |stable )?(?:back)?port(?:ed)? (?:version )?"
             r"(?:of|from)(?: the)?(?: following)?(?: upstream| mainline| linux)?(?: patch)? "
             + _COMMIT
             + _SHA
@@ -146,7 +156,7 @@ _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         "cherry-picked",
         "cherry-pick",
         _form(
-            r"[\[(]?[ \t]*(?:back-?ported and )?cherry[ -]?picked[ -]from(?: upstream| mainline| linux)?"
+            r"[\[(]?[ \t]*(?:back-?ported and |partially |manually )?cherry[ -]?picked[ -]from(?: upstream| mainline| linux)?"
             r"(?: commit)*[ \t:]*(?:https?://\S{0,300}?(?:id=|h=|/))?" + _SHA + r"(.*)"
         ),
     ),
@@ -156,17 +166,22 @@ _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         "dep3-origin",
         "backport",
         _form(
-            r"origin:[ \t]*(?:backport|upstream)?(?:.{0,20}https?://\S{0,300}?(?:id=|h=|commit/|/\+/)"
-            r"|[ \t]*,[ \t]*commit:[ \t]*)" + _SHA
+            r"origin:[ \t]*(?:backport|upstream)?(?:.{0,20}"
+            + _URL
+            + r"|[ \t]*,[ \t]*commit:[ \t]*)"
+            + _SHA
         ),
     ),
     (
         "upstream-status",
         "backport",
-        _form(
-            r"upstream[ -]status:[ \t]*backport\b.{0,20}https?://\S{0,300}?(?:id=|h=|commit/)"
-            + _SHA
-        ),
+        _form(r"upstream[ -]status:[ \t]*backport\b.{0,20}" + _URL + _SHA),
+    ),
+    # "[ backport of <sha> ]": a commit by its digits alone wants brackets.
+    (
+        "backport-of",
+        "backport",
+        _form(r"[\[(][ \t]*(?:partial )?backport of[ \t:]*" + _SHA + r"[ \t]*[\])]"),
     ),
     # SONiC: the commit alone, "Upstream-Status: Backport [<sha>]".
     (
@@ -181,7 +196,7 @@ _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
         "backport",
         _form(
             r"applied-upstream:[ \t]*(?:[\w.+~-]{1,40},[ \t]*)?(?:commit[ \t:]*)?"
-            r"(?:https?://\S{0,300}?(?:id=|h=|commit/|/\+/))?" + _SHA
+            rf"(?:{_URL})?" + _SHA
         ),
     ),
     # crosstool-NG: "Backported from: <sha>".
@@ -203,13 +218,12 @@ _FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     (
         "upstream-url",
         "backport",
-        _form(
-            r"(?:upstream(?:[ -]commit)?|origin(?:al)? commit)[ \t]*:[ \t]*<?https?://\S{0,300}?(?:id=|h=|commit/)"
-            + _SHA
-        ),
+        _form(r"(?:upstream(?:[ -]commit)?|origin(?:al)? commit)[ \t]*:[ \t]*<?" + _URL + _SHA),
     ),
     ("bare-upstream", "backport", _form(_SHA + r"[ \t]+upstream" + _NOTE)),
 )
+#: Forms before whose sha "partial" or "partially" may stand.
+_MAYBE_PARTIAL = frozenset(["backport-of", "cherry-picked"])
 _TREE_AFTER = re.compile(
     r"[ \t]*(?:\(?)(linux-(?:stable|next|[\w.-]+)|stable|mainline|master|net-next|[\w.-]+-next)\b"
 )
@@ -225,7 +239,9 @@ def match_form(line: str) -> UpstreamRef | None:
             form = "capital-commit-upstream"
         rest = match[2] if match.re.groups > 1 else None
         tree = _TREE_AFTER.match(rest) if rest else None
-        if rest == "partial":
+        if rest == "partial" or (
+            form in _MAYBE_PARTIAL and "partial" in line[: match.start(1)].lower()
+        ):
             relation = "partial"
         return UpstreamRef(
             sha=match[1].lower(), form=form, relation=relation, tree=tree[1] if tree else None
