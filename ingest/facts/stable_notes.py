@@ -39,7 +39,7 @@ _PREREQ = re.compile(
 )
 #: Free text, kept as a comment, that names what has to be there first.
 _DEPENDS = re.compile(
-    r"(?:depends on|requires|needs)[ \t]+(?:commit[ \t]+)?([0-9a-f]{7,40})(?![0-9a-z])", re.I
+    r"(?:depends on|requires|needs)[ \t]*:?[ \t]*(?:commit[ \t]+)?([0-9a-f]{7,40})(?![0-9a-z])", re.I
 )
 _AFTER = re.compile(r"(?:only )?after[ \t]+(.+)", re.I)
 
@@ -100,8 +100,8 @@ def _note(rest: str) -> str:
         inner = rest[1:end] if end > 0 else rest[1:]
         tail = rest[end + 1 :].strip().lstrip("#").strip() if end > 0 else ""
         return (inner.strip().lstrip("#").strip() + (" " + tail if tail else "")).strip()
-    if rest.startswith(","):
-        return ""
+    if rest.startswith(","):  # further people; a note may follow them
+        return rest.partition("#")[2].strip()
     return rest if _ONE_VERSION.match(rest) else rest.lstrip("-: ").strip()
 
 

@@ -127,7 +127,7 @@ def test_prerequisites_of_one_range_stand_together_in_order() -> None:
     assert [ref.sha for ref in entry.prereqs] == ["a1f84a3a1b2c", "1b9508f61d3e"]
 
 
-@pytest.mark.parametrize("word", ["depends on", "requires", "needs commit"])
+@pytest.mark.parametrize("word", ["depends on", "requires", "requires:", "needs commit"])
 def test_dependency_in_words_is_a_comment_and_a_dependency(word: str) -> None:
     """``# depends on <sha>`` is kept as written, and the commit is on record."""
     message = parse_patch(f"Text.\n\nCc: {VGER} # {word} 941f7298c70c: lamp: glow")
@@ -233,3 +233,9 @@ def test_reply_asks_for_nothing() -> None:
 def test_range_speaks_of_versions_only(text: str, wanted: bool) -> None:
     """Words that are neither versions nor their neighbours make a comment."""
     assert is_range(text) is wanted
+
+
+def test_a_note_behind_further_people_counts() -> None:
+    """``Cc: stable@…, bo@… # 6.1+``: the note is that of the line."""
+    message = parse_patch("Text.\n\nCc: stable@vger.kernel.org, bo@example.com # 6.1+")
+    assert [note.range for note in message.cc_stable] == ["6.1+"]
