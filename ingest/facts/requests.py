@@ -50,6 +50,12 @@ _REASON = re.compile(
     r"[^.;]{0,40}$",
     re.I,
 )
+#: "when commit 5e0ac1d2b3f4 was backported": it is told what happened, nothing is asked for.
+_STATED = re.compile(
+    r"[^.;,]{0,40}?\b(?:was|were|(?:has|have|had) been|got)(?: already)?"
+    r" (?:backported|queued|cherry[ -]?picked)\b",
+    re.I,
+)
 _OWN_LINE = re.compile(
     r"[ \t]{0,12}(?:[*+•-][ \t]{1,4}|\d{1,3}[.)][ \t]{1,4}|\[\d{1,3}\][ \t]{0,4})?"
     r"(?:commit(?:-id)?[ \t:]{1,4})?([0-9a-f]{7,40})(?![0-9A-Za-z/_-])(.{0,400})$",
@@ -124,7 +130,8 @@ def _named(paragraph: list[Line]) -> Iterator[tuple[str, str | None, int]]:
     for index, line in paragraph:
         line = _URL.sub("", line)
         for match in _COMMIT.finditer(line):
-            if _is_sha(match[1]) and not _REASON.search(line[: match.start()][-80:]):
+            told = _REASON.search(line[: match.start()][-80:]) or _STATED.match(line, match.end())
+            if _is_sha(match[1]) and not told:
                 yield match[1].lower(), match[2], index
 
 

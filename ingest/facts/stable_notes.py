@@ -39,7 +39,8 @@ _PREREQ = re.compile(
 )
 #: Free text, kept as a comment, that names what has to be there first.
 _DEPENDS = re.compile(
-    r"(?:depends on|requires|needs)[ \t]*:?[ \t]*(?:commit[ \t]+)?([0-9a-f]{7,40})(?![0-9a-z])", re.I
+    r"(?:depends on|requires|needs)[ \t]*:?[ \t]*(?:commit[ \t]+)?([0-9a-f]{7,40})(?![0-9a-z])",
+    re.I,
 )
 _AFTER = re.compile(r"(?:only )?after[ \t]+(.+)", re.I)
 

@@ -73,6 +73,7 @@ def test_each_list_has_the_trees_above_it() -> None:
         f"Please drop {SHA} from the 5.15.y queue.",
         f"{SHA} is in 5.15.y and 6.1.y, please add me to Cc.\n",
         f"Please test 5.15.7.\n\n{SHA[:12]} is the first bad commit",
+        f"Can we pick the other one? 5.15.y broke (when commit {SHA[:12]} was backported).",
         f"Please add a tag.\n\n{SHA[:12]} broke 5.15.y",
     ],
 )
