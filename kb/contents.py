@@ -49,7 +49,7 @@ class Contents:
         self._fixed_in = {
             record.fixed: record.fixed_version or ""
             for record in graph.records
-            if record.is_mainline
+            if record.is_mainline and record.fixed is not None
         }
         self._undone = _undone(archive, places)
         #: Whether all that the tree has is known, since its repository was read.
@@ -164,9 +164,9 @@ def _records_of(records: Iterable[Record], tree: str) -> dict[str, Record]:
     mainline: dict[str, str] = {}
     own: dict[str, Record] = {}
     for record in records:
-        if record.is_mainline:
+        if record.is_mainline and record.fixed is not None:
             mainline[record.cve] = record.fixed
-        else:
+        elif record.fixed is not None:
             version = parse_version(record.fixed_version or "")
             if version is not None and version.tree == tree:
                 own[record.cve] = record

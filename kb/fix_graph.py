@@ -185,17 +185,21 @@ class Graph:
                 pending.append((commit, (*ref, message, key, None, time, None, None, interval)))
 
     def _read_records(self, pending: list[tuple[Upstream, tuple[object, ...]]]) -> None:
-        """Pairs of CVE records whose fix is in the mainline: the ones with a version of it."""
+        """What CVE records say: each cause of a CVE, in whatever tree, is repaired by its fix.
+
+        The fix is the mainline's: the one with a version of that.
+        """
         rows = self._archive.execute(
             "SELECT v.cve, v.introduced_version, v.introduced, v.fixed, v.line, v.text, m.id,"
-            " m.key, m.timestamp, v.fixed_version FROM vulnerability AS v JOIN mail AS m"
-            " ON m.id = v.message WHERE NOT v.is_rejected AND v.fixed IS NOT NULL"
+            " m.key, m.timestamp, v.fixed_version, m.clean_subject FROM vulnerability AS v"
+            " JOIN mail AS m ON m.id = v.message WHERE NOT v.is_rejected"
             " AND NOT EXISTS (SELECT 1 FROM vulnerability AS o WHERE o.cve = v.cve"
             " AND o.is_rejected) ORDER BY m.timestamp, m.id, v.position"
         ).fetchall()
         self.records = [Record(*row) for row in rows]
+        fixes: dict[str, dict[str, Upstream]] = {}
         for record in self.records:
-            if not record.is_mainline or record.introduced is None:
+            if not record.is_mainline or record.fixed is None:
                 continue
             commit = self.commits.get(record.fixed)
             if commit is None:
@@ -203,10 +207,16 @@ class Graph:
                     continue
                 commit = Upstream(record.fixed, None, record.timestamp, 0, None, [])
                 self.commits[record.fixed] = commit
+            commit.subject = commit.subject or record.title
+            fixes.setdefault(record.cve, {})[record.fixed] = commit
+        # Of the lines with one cause that which has the mainline's fix, too, proves most.
+        for record in sorted(self.records, key=lambda record: not record.is_mainline):
+            if record.introduced is None:
+                continue
             row: tuple[object, ...] = ("introduced", record.introduced, None)
             row += (record.line, record.text, 0, record.message, record.key, None)
             row += (record.timestamp, record.cve, record.introduced_version)
-            pending.append((commit, row))
+            pending += [(commit, row) for commit in fixes.get(record.cve, {}).values()]
 
     def refs_of_mails(self, messages: Iterable[int]) -> dict[int, list[Ref]]:
         """Return what mails (row ids) that carry patches say to fix, whatever became of them."""
@@ -325,13 +335,20 @@ class Record(Struct):
     cve: str
     introduced_version: str | None
     introduced: str | None
-    fixed: str
+    fixed: str | None
     line: int | None
     text: str | None
     message: int
     key: str
     timestamp: int | None
     fixed_version: str | None
+    subject: str | None
+
+    @property
+    def title(self) -> str | None:
+        """The title of the fix, which announcements put behind the number."""
+        _, found, title = (self.subject or "").partition(f"{self.cve}: ")
+        return title if found and title else None
 
     @property
     def is_mainline(self) -> bool:

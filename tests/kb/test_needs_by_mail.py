@@ -188,6 +188,20 @@ def test_a_cve_record_says_which_trees_need_its_fix(
         assert (rows[0].event.key, rows[0].event.line) == ("cve-7@example.org", 2)
 
 
+def test_a_cve_record_tells_of_causes_that_a_tree_took_by_backport(tmp_path: pathlib.Path) -> None:
+    """Upstream it came with 6.2, in 5.10 with 5.10.163, where nothing has ended it yet."""
+    own = "ab" * 20
+    made = record(7, ("6.2", CAUSE, "6.8", FIX), ("5.10.163", own, None, None))
+    row = by_sha(listed(tmp_path, "5.10", made), FIX)
+    assert (row.state, row.subject) == ("needed", "tick: count right")
+    assert (
+        row.reason == f"CVE-2024-7: repairs {own[:12]}, in it since 5.10.163, as far as mail tells"
+    )
+    assert row.event.line == 2
+    with Archive(tmp_path) as archive:
+        assert backports(archive, "5.4", as_of=TODAY) == []
+
+
 def test_a_cve_record_knows_the_release_of_a_fix(tmp_path: pathlib.Path) -> None:
     """A nomination whose fix a record has in 5.10.209 is released."""
     made = record(7, ("5.4", CAUSE, "5.10.209", "ab" * 20), ("5.4", CAUSE, "6.8", FIX))
