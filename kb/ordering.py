@@ -70,14 +70,12 @@ def note_gaps(rows: Sequence[Row]) -> None:
             if item.is_present:
                 continue
             if other is None or other.state not in _COMING:
-                state = "nor the list" if other is None else f"which is {other.state}"
-                lack = "the tree does not have" if item.is_present is False else "may be missing"
-                if other is None:
-                    words = f"which neither the tree has {state}"
-                    if item.is_present is None:
-                        words = f"which {lack}"
+                if other is not None:
+                    words = f"which is {other.state}"
+                elif item.is_present is None:
+                    words = "which may be missing"
                 else:
-                    words = state
+                    words = "which neither the tree has nor the list"
                 row.notes.append(f"gap: needs {_named(item.sha, item.subject)}, {words}")
             elif _stands_behind(row, other):
                 row.notes.append(
