@@ -174,7 +174,7 @@ def _is_tag(group: str) -> bool:
     return all(_is_tag_word(word) for word in words) or _is_numbered(group, words)
 
 
-def _is_numbered(group: str, words: list[str]) -> bool:
+def _is_numbered(group: str, words: tuple[str, ...]) -> bool:
     """Whether this numbers a patch without the word: ``iptables RFC 1/2``, ``PATH 5.10 0/4``.
 
     Robots number the commits of a tree likewise (``nf-next:testing 4/5``): with a colon.
