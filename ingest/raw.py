@@ -16,13 +16,15 @@ class Place(Struct, kw_only=True, gc=False):
     """What the folder that a patch lies in says of it (sources/patch_folder.py).
 
     ``tree`` (``6.6.y``), ``state`` (``queued``, ``released``) and ``release``
-    (``6.6.9``) by stable-queue's layout; ``order`` from 1, ``strip`` (``patch
-    -pN``) and ``guards`` by the series that lists it.
+    (``6.6.9``) by stable-queue's layout; ``tree``, ``state`` (``posted``) and
+    ``cve`` where fixes are kept by vulnerability and tree; ``order`` from 1,
+    ``strip`` (``patch -pN``) and ``guards`` by the series that lists it.
     """
 
     tree: str | None = None
-    state: Literal["queued", "released"] | None = None
+    state: Literal["queued", "released", "posted"] | None = None
     release: str | None = None
+    cve: str | None = None
     order: int | None = None
     strip: int | None = None
     guards: list[str] = []

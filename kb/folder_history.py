@@ -1,4 +1,4 @@
-"""Events that folders of patches are: stable-queue's ``queue-6.6`` and ``releases/6.6.9``."""
+"""Events that folders of patches are: ``queue-6.6``, ``releases/6.6.9``, ``CVE-2023-90001/4.19``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SELECT = (
 
 
 def folder_events(archive: Archive, tree: str) -> Iterator[Event]:
-    """Yield what the folders of a tree (its one name) hold: queued or released patches.
+    """Yield what the folders of a tree (its one name) hold: queued, released or posted patches.
 
     A patch that names no commit upstream is told by its title.
     """
@@ -51,7 +51,10 @@ def _events(archive: Archive, rows: Sequence[Sequence[object]]) -> Iterator[Even
             released[version] = _released(archive, version)
         is_revert = relation in ("reverts", "reverted-upstream")
         when = released.get(version)
-        folder = posixpath.basename(posixpath.dirname(str(path)))
+        # "queue-6.6" says it alone, "6.6.9" and "4.19" below the folder above them.
+        above, folder = posixpath.split(posixpath.dirname(str(path)))
+        if state != "queued":
+            folder = posixpath.join(posixpath.basename(above.rpartition("!")[2]), folder)
         yield Event(
             kind="reverted" if is_revert else str(state),
             tree=str(tree),
@@ -67,7 +70,7 @@ def _events(archive: Archive, rows: Sequence[Sequence[object]]) -> Iterator[Even
             applicable=bool(applicable),
             line=_number(line),
             text=_text(text) or str(path),
-            rule=f"in the folder {f'releases/{folder}' if version else folder}",
+            rule=f"in the folder {folder}",
             confidence=CONFIDENCES[_number(confidence) or 0],
         )
 

@@ -701,8 +701,9 @@ CREATE TABLE attached_ref (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX attached_ref_sha ON attached_ref (sha);
 
--- What the folder in which a patch was found says of it (stable-queue's layout):
--- `state` queued or released in `tree` 6.6.y, `release` 6.6.9, '' while it is queued.
+-- What the folder in which a patch was found says of it: `state` queued or released
+-- in `tree` 6.6.y, `release` 6.6.9, '' while it is queued (stable-queue's layout);
+-- posted for the tree of CVE-2023-90001/4.19.
 CREATE TABLE message_place (
     tree    TEXT NOT NULL,
     message INTEGER NOT NULL REFERENCES message (id),

@@ -160,7 +160,7 @@ def shape(message: Message) -> Shaped:
         notes=list(_notes(message, evidence)),
         taken=_taken(message, evidence),
         shortlog=list(_shortlog(message)),
-        cves=list(dict.fromkeys(name.upper() for name in message.cves)),
+        cves=_cves(message),
         vulnerabilities=list(_vulnerabilities(message, evidence)),
         gcc_commits=list(dict.fromkeys(message.gcc_commits)),
         dependencies=[
@@ -208,6 +208,12 @@ def trailer_role(key: str) -> str:
     """
     key = key.strip().lower()
     return f"{key}-trailer" if key in HEADER_ROLES else key
+
+
+def _cves(message: Message) -> list[str]:
+    place = message.source.place
+    names = [*message.cves, place.cve] if place is not None and place.cve else message.cves
+    return list(dict.fromkeys(name.upper() for name in names))
 
 
 def _trailer_person(key: str, value: str) -> PersonKey | None:

@@ -5,6 +5,7 @@ on. SUSE's ``series.conf`` has guards in front (``+needs_update lamp.patch``),
 Mercurial's queues behind (``lamp.patch #+stable``); a guarded patch is read
 like any other. https://git.kernel.org/pub/scm/linux/kernel/git/stable/stable-queue.git
 keeps what waits for a release in ``queue-6.6`` and what is out in ``releases/6.6.9``.
+Collections of fixes for old kernels have ``CVE-2023-90001/4.19/0001.patch``.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ _COMMENT = re.compile(r"(?:^|\s)#(.*)")
 _GUARD = re.compile(r"#([+-]\S{1,60})")
 _QUEUE = re.compile(r"(?:^|[/!])queue-(\d{1,2}(?:\.\d{1,3}){1,2})/[^/!]+\Z")
 _RELEASES = re.compile(r"(?:^|[/!])releases/(\d{1,2}(?:\.\d{1,4}){2,3})/[^/!]+\Z")
+
+
+_VULNERABILITY = re.compile(
+    r"(?:^|[/!])(CVE-\d{4}-\d{4,19})/(?:v|linux-)?(\d{1,2}(?:\.\d{1,3}){1,2})(?:\.y)?/[^/!]+\Z"
+)
 
 
 class Entry(Struct, frozen=True):
@@ -76,7 +82,7 @@ def leads_out(name: str) -> bool:
 
 
 def place_of(path: str) -> Place | None:
-    """What the folder of a patch says of it (stable-queue's layout); None when nothing."""
+    """What the folder of a patch says of it (stable-queue's layout, CVE/tree); None when nothing."""
     if "queue-" in path:
         match = _QUEUE.search(path[-1000:])
         if match is not None:
@@ -86,6 +92,10 @@ def place_of(path: str) -> Place | None:
         if match is not None:
             tree = match[1].rpartition(".")[0]
             return Place(tree=f"{tree}.y", state="released", release=match[1])
+    if "CVE-" in path:
+        match = _VULNERABILITY.search(path[-1000:])
+        if match is not None:
+            return Place(tree=f"{match[2]}.y", state="posted", cve=match[1])
     return None
 
 

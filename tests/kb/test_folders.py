@@ -8,6 +8,7 @@ import pytest
 
 from patchlore.kb.backports import Row, backports
 from patchlore.kb.filling import fill
+from patchlore.kb.filtering import Filters
 from patchlore.kb.history import events_of_commit
 from patchlore.kb.redoing import redo_facts
 from patchlore.kb.store import Archive
@@ -71,6 +72,16 @@ def test_what_lies_in_a_release_is_released(tmp_path: pathlib.Path) -> None:
     assert (row.state, row.event.release) == ("released", "6.6.9")
     assert row.reason == "released in 6.6.9"
     assert sorted(event.kind for event in row.events) == ["queued", "released"]
+
+
+def test_a_fix_kept_by_vulnerability_and_tree_is_posted(tmp_path: pathlib.Path) -> None:
+    """Collections for old kernels: the folders name the CVE and the tree."""
+    write(tmp_path / "stable" / "CVE-2023-90001" / "4.19", "0001.patch")
+    (row,) = rows(tmp_path, "4.19")
+    assert (row.state, row.sha) == ("in-flight", UPSTREAM)
+    assert (row.event.rule, row.event.line) == ("in the folder CVE-2023-90001/4.19", 1)
+    with Archive(tmp_path / "archive") as archive:
+        assert Filters(cve="CVE-2023-90001").choose(archive, [row]) == [row]
 
 
 def test_the_date_of_a_release_is_that_of_its_announcement(tmp_path: pathlib.Path) -> None:

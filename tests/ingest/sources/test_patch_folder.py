@@ -57,14 +57,24 @@ def test_any_bytes_are_a_series(data: bytes) -> None:
             "q.tar!releases/2.6.32.61/lamp.patch",
             Place(tree="2.6.32.y", state="released", release="2.6.32.61"),
         ),
+        (
+            "fixes/CVE-2023-90001/4.19/0001.patch",
+            Place(tree="4.19.y", state="posted", cve="CVE-2023-90001"),
+        ),
+        (
+            "fixes.tar!CVE-2023-90001/linux-4.19.y/0001.patch",
+            Place(tree="4.19.y", state="posted", cve="CVE-2023-90001"),
+        ),
+        ("CVE-2023-90001/ANY/0001.patch", None),
+        ("CVE-2023-90001/4.19/old/0001.patch", None),
         ("q/queue-6.6/old/lamp.patch", None),
         ("q/queue-next/lamp.patch", None),
         ("releases/6.6/lamp.patch", None),
         ("my-queue-6.6/lamp.patch", None),
     ],
 )
-def test_the_folders_of_stable_queue_say_tree_and_state(path: str, place: Place | None) -> None:
-    """queue-6.6 waits for a release of 6.6.y, releases/6.6.9 is out."""
+def test_folders_say_tree_and_state(path: str, place: Place | None) -> None:
+    """queue-6.6 waits for a release of 6.6.y, releases/6.6.9 is out, CVE/4.19 is for 4.19.y."""
     assert place_of(path) == place
 
 
