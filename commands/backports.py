@@ -158,9 +158,8 @@ def run_export(args: argparse.Namespace) -> int:
     from patchlore.kb.export.everything import write_everything
     from patchlore.kb.text import count
 
-    with open_archive(args) as archive:
-        with backport_output.output(args.output) as out:
-            number, left = write_everything(archive, out)
+    with open_archive(args) as archive, backport_output.output(args.output) as out:
+        number, left = write_everything(archive, out)
     for text in left:
         note(f"patchlore: {text}.")
     if args.output:

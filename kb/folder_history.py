@@ -1,4 +1,4 @@
-"""Events that folders of patches are: ``queue-6.6``, ``releases/6.6.9``, ``CVE-2023-90001/4.19``."""
+"""Events that folders of patches are: ``queue-6.6``, ``releases/6.6.9``, ``CVE-…/4.19``."""
 
 from __future__ import annotations
 

@@ -289,7 +289,7 @@ class Library:
         return check(self._archive)
 
     def export_mbox(self, out: BinaryIO) -> int:
-        """Write every message as mboxrd, of which ingest makes an equal archive; return how many."""
+        """Write every message as mboxrd; ingest makes an equal archive of it. Return how many."""
         from patchlore.kb.export.everything import write_everything
 
         return write_everything(self._archive, out)[0]

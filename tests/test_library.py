@@ -60,7 +60,7 @@ def test_the_library_says_what_the_commands_print(
         assert len(dossier["hits"]) == len(json.loads(printed)["hits"])
         out = io.BytesIO()
         number = archive.export_mbox(out)
-        assert len(list(archive.keys())) == len(archive) == number + 3
+        assert len(list(archive.keys())) == len(archive) == number
     assert main(["--archive", path, "export", "--all"]) == 0
     assert capfdbinary.readouterr().out == out.getvalue()
 

@@ -82,7 +82,7 @@ def leads_out(name: str) -> bool:
 
 
 def place_of(path: str) -> Place | None:
-    """What the folder of a patch says of it (stable-queue's layout, CVE/tree); None when nothing."""
+    """What the folder of a patch says of it (stable-queue's layout, CVE and tree), or None."""
     if "queue-" in path:
         match = _QUEUE.search(path[-1000:])
         if match is not None:
