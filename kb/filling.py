@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import hashlib
 import os
 import time
@@ -25,6 +27,9 @@ BATCH_BYTES = 4 * 1024 * 1024
 
 #: More parsers than these only wait for the writer.
 MOST_JOBS = 6
+
+#: Objects that are made between two looks for cycles, here some 100 mails.
+_ALLOCATIONS = 100_000
 
 #: So much is parsed in this process before workers are started.
 INLINE_BYTES = 1024 * 1024
@@ -108,7 +113,7 @@ def fill(
         redo_facts(archive, jobs=jobs, on_progress=on_progress)
     writer = Writer(archive)
     batches: list[_Batch] = []
-    with Workers(jobs, inline_bytes=INLINE_BYTES) as workers:
+    with _few_collections(), Workers(jobs, inline_bytes=INLINE_BYTES) as workers:
 
         def store(leave: int) -> None:
             for works in workers.results(leave=leave):
@@ -127,6 +132,17 @@ def fill(
         store(leave=0)
     summary.seconds = time.monotonic() - start
     return summary
+
+
+@contextlib.contextmanager
+def _few_collections() -> Iterator[None]:
+    """Look for cycles rarely: rows are many small objects, and hardly any is in one."""
+    before = gc.get_threshold()
+    gc.set_threshold(_ALLOCATIONS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _read_all(

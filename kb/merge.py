@@ -57,17 +57,29 @@ def body_hash(message: Message) -> int | None:
     Left out are white space (pages wrap and indent), footers of lists and lines
     with an address (masked by archives, whole in the raw mail).
     """
-    kinds = message.line_kinds
-    footers = KIND_FOOTER in kinds
-    pieces = []
-    for number, line in enumerate(message.body.split("\n")):
-        if "@" in line and not line.lstrip("> ").startswith("@@"):
-            continue
-        if footers and number < len(kinds) and kinds[number] == KIND_FOOTER:
-            continue
-        pieces.append(line)
-    text = "".join("".join(pieces).split())
+    body = message.body
+    if KIND_FOOTER in message.line_kinds:
+        kinds = message.line_kinds.ljust(body.count("\n") + 1)
+        lines = zip(body.split("\n"), kinds, strict=False)
+        body = "\n".join(line for line, kind in lines if kind != KIND_FOOTER)
+    text = "".join(_without_addresses(body).split())
     return hash64(text) if len(text) >= 40 else None
+
+
+def _without_addresses(body: str) -> str:
+    """Return a text without the lines that hold an "@", but for headers of hunks."""
+    pieces = []
+    start = 0
+    while (place := body.find("@", start)) >= 0:
+        line = body.rfind("\n", start, place) + 1 or start
+        end = body.find("\n", place) + 1 or len(body)
+        if body[line:end].lstrip("> ").startswith("@@"):
+            pieces.append(body[start:end])
+        else:
+            pieces.append(body[start:line])
+        start = end
+    pieces.append(body[start:])
+    return "".join(pieces)
 
 
 def person_key(person: Person | None) -> PersonKey:

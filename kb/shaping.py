@@ -24,7 +24,7 @@ from patchlore.kb.referring import MAX_TEXT, FoundAt, Row, bug_rows, commit_rows
 from patchlore.kb.versions import intervals, rank, tree_name
 
 
-class Shaped(Struct, kw_only=True):
+class Shaped(Struct, kw_only=True, array_like=True):
     """The rows of one message, without row ids; the writer puts those in.
 
     People, paths, Message-IDs, roles and lists stand here as text.
@@ -227,22 +227,22 @@ def _trailer_person(key: str, value: str) -> PersonKey | None:
 
 
 def _people(message: Message) -> Iterable[tuple[str, PersonKey]]:
-    seen = set()
     written = [
-        ("from", _person(message.from_)),
-        ("author", _person(message.author)),
-        *(("to", _person(person)) for person in message.to),
-        *(("cc", _person(person)) for person in message.cc),
+        ("from", person_key(message.from_)),
+        ("author", person_key(message.author)),
+        *(("to", person_key(person)) for person in message.to),
+        *(("cc", person_key(person)) for person in message.cc),
         *(
             (trailer_role(trailer.key), _trailer_person(trailer.key.lower(), trailer.value))
             for trailer in message.trailers
         ),
         *(_given(text) for text in message.trailers_given),
     ]
-    for role, person in written:
-        if person is not None and (role, person) not in seen:
-            seen.add((role, person))
-            yield role, person
+    return [
+        (role, person)
+        for role, person in dict.fromkeys(written)
+        if person is not None and any(person)
+    ]
 
 
 def _given(text: str) -> tuple[str, PersonKey | None]:
