@@ -18,8 +18,8 @@ def compare(archive: Archive, one: str, other: str, *, as_of: int | None = None)
 
     Both are any spelling of the name of a tree; ``as_of`` is as for a list.  A commit
     of which the other tree's list has a row has its state there; one that neither the
-    list nor the tree's repository knows is ``unknown``, with what happened in ``one``
-    as the event that decides.
+    list nor the tree's repository knows is judged as those of a list are; where nothing
+    follows it is ``unknown``, with what happened in ``one`` as the event that decides.
     """
     one, other = tree_name(one), tree_name(other)
     there = Solved(archive, other, event_rows(archive, other), as_of)
@@ -45,8 +45,11 @@ def compare(archive: Archive, one: str, other: str, *, as_of: int | None = None)
                 subject=row.subject,
                 reason=f"{words}; nothing is known of {short_name(other)}",
                 event=row.event,
-                events=row.events,
+                events=[row.event],  # what was asked for one tree was not asked for the other
             )
+            there.needs.judge(mine)
+            if mine.state != "unknown":
+                mine.notes.insert(0, words)
         elif mine.state in _HAS:
             continue
         else:

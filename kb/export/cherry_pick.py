@@ -12,8 +12,8 @@ from patchlore.kb.text import count, printable, shorten
 from patchlore.kb.versions import short_name
 
 #: Nothing of mail stands outside of comments but commit ids that were checked.  What is
-#: picked already is known by the line that -x writes; the branch's own commits are
-#: searched for it once.
+#: picked already is known by the line that -x writes or by the marker of a stable tree;
+#: the branch's own commits are searched for them once.
 _HEAD = """\
 #!/bin/sh
 # Backports for {tree}: {number}, in order.
@@ -37,7 +37,9 @@ pick() {{
     fi
     ! git merge-base --is-ancestor "$1" HEAD || return 0
     [ -n "$picked" ] || picked="from $(git log --format=%b HEAD --not "$1" |
-        sed -n 's/^(cherry picked from commit \\([0-9a-f]*\\))$/\\1/p')"
+        sed -n -e 's/^(cherry picked from commit \\([0-9a-f]*\\))$/\\1/p' \\
+            -e 's/^\\[ *[Uu]pstream commit \\([0-9a-f]*\\).*/\\1/p' \\
+            -e 's/^[Cc]ommit \\([0-9a-f]*\\) upstream.*/\\1/p')"
     case "$picked" in *"$1"*) return ;; esac
     git cherry-pick -x "$1"
 }}

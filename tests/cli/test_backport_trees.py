@@ -51,6 +51,30 @@ def test_one_tree_is_compared_with_another(
     assert "5.10 has it: committed, not yet released" in capsys.readouterr().out
 
 
+def test_what_the_other_tree_does_not_need_is_told_so(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """5.15 took a fix of what came after 5.10: that is not affected."""
+    repository = Repository(tmp_path / "clock")
+    repository.commit("clock: begin")
+    repository.tag("v5.10")
+    repository.git("branch", "linux-5.10.y")
+    cause = repository.commit("tick: use two")
+    repository.tag("v5.15")
+    repository.git("branch", "linux-5.15.y")
+    note = "Cc: stable@vger.kernel.org # 5.15+\n"
+    fix = repository.commit(f'tick: count\n\nFixes: {cause[:12]} ("tick: use two")\n{note}')
+    repository.git("checkout", "-q", "linux-5.15.y")
+    repository.commit(f"tick: count\n\ncommit {fix} upstream.\n")
+    with Archive(tmp_path / "archive", write=True) as made:
+        fill_tree(made, "clock", str(repository.folder))
+    arguments = ["--archive", str(tmp_path / "archive"), "backports", "5.10", "--from", "5.15"]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert f"{fix}  not-affected" in printed
+    assert "note: 5.15 has it: committed, not yet released" in printed
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

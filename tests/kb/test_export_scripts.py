@@ -132,6 +132,18 @@ def test_the_script_goes_on_where_it_stopped(tmp_path: pathlib.Path, made: Mainl
     assert len(subjects(made)) == len(HOSTILE) + 1
 
 
+@pytest.mark.parametrize("marker", ["commit {} upstream.", "[ Upstream commit {} ]"])
+def test_the_script_knows_the_markers_of_stable_trees(
+    tmp_path: pathlib.Path, made: Mainline, marker: str
+) -> None:
+    """What the branch has with "commit … upstream." is not picked again."""
+    script, _ = export(tmp_path, "cherry-pick", all_mails(made))
+    made.repository.commit(f"tick: ours\n\n{marker.format(made.shas[0])}\n", {"ours.c": "ours\n"})
+    done = run_script(made, script)
+    assert done.returncode == 0, done.stderr
+    assert subjects(made) == ["tick: ours", *HOSTILE[1:]]
+
+
 def test_the_script_says_which_commit_is_to_be_fetched(
     tmp_path: pathlib.Path, made: Mainline
 ) -> None:
