@@ -138,7 +138,8 @@ def test_the_script_knows_the_markers_of_stable_trees(
 ) -> None:
     """What the branch has with "commit … upstream." is not picked again."""
     script, _ = export(tmp_path, "cherry-pick", all_mails(made))
-    made.repository.commit(f"tick: ours\n\n{marker.format(made.shas[0])}\n", {"ours.c": "ours\n"})
+    files = {"clock.c": "begin\ntick 1\n", "tick-1.c": "tick 1\n"}
+    made.repository.commit(f"tick: ours\n\n{marker.format(made.shas[0])}\n", files)
     done = run_script(made, script)
     assert done.returncode == 0, done.stderr
     assert subjects(made) == ["tick: ours", *HOSTILE[1:]]
