@@ -28,7 +28,8 @@ class Usage(Struct):
     #: Wall time and processor time of it and all its children.
     seconds: float = 0.0
     processor: float = 0.0
-    #: Bytes: own pages of all its processes, and the shared ones of the largest.
+    #: Bytes of all its processes together.  Files that are mapped do not count: the
+    #: system drops them when memory is needed (git maps all of a repository's packs).
     peak: int = 0
 
     def __add__(self, other: Usage) -> Usage:
@@ -67,7 +68,8 @@ def run(
         _, status, used = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
-    peak = max(watch.stop(), used.ru_maxrss * 1024)
+    # One that ends between two looks was never seen.
+    peak = watch.stop() or used.ru_maxrss * 1024
     if process.returncode:
         words = " ".join(str(word) for word in command)
         raise ProgramFailed(f"{words} ended with {process.returncode}: {output[-2000:].strip()}")
@@ -96,20 +98,19 @@ class _MemoryWatch(threading.Thread):
 
 
 def session_memory(session: int) -> int:
-    """Return the bytes in memory of all processes of a session: own pages and the most shared."""
-    own = shared = 0
+    """Return the bytes that all processes of a session have in memory, mapped files apart."""
+    pages = 0
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             # The name of the program, in brackets, may have blanks and brackets in it.
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
             if int(fields[3]) != session:
                 continue
-            pages = (folder / "statm").read_text().split()
+            _, resident, shared, *_ = (folder / "statm").read_text().split()
         except (OSError, ValueError, IndexError):
             continue  # it has just ended
-        own += int(pages[1]) - int(pages[2])
-        shared = max(shared, int(pages[2]))
-    return (own + shared) * _PAGE
+        pages += int(resident) - int(shared)
+    return pages * _PAGE
 
 
 def size_of(path: Path) -> int:

@@ -146,9 +146,10 @@ def _connect(path: pathlib.Path, *, write: bool) -> sqlite3.Connection:
         # made, but there the index can't change either.
         connection = sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True, isolation_level=None)
     connection.execute("PRAGMA cache_size = -65536")
-    connection.execute("PRAGMA mmap_size = 1073741824")
     if write:
         connection.execute("PRAGMA synchronous = NORMAL")
+    else:  # what a writer maps counts as its memory, which then grows with the index
+        connection.execute("PRAGMA mmap_size = 1073741824")
     return connection
 
 

@@ -13,8 +13,8 @@ from patchlore.index.engine import Document, Pattern, Phrase
 # phrase may go on (words.BREAK).
 _TOKENIZER = "ascii tokenchars '_''&.,;+#'"
 
-#: Bytes of postings that FTS5 gathers before it writes a segment.
-_HASH_BYTES = 32 * 1024 * 1024
+#: Bytes of postings that FTS5 gathers before it writes a segment; more of them are no faster.
+_HASH_BYTES = 4 * 1024 * 1024
 
 
 class FtsTable:

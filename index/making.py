@@ -22,11 +22,14 @@ from patchlore.index.errors import IndexingError
 from patchlore.index.vocabulary import NewWords
 from patchlore.kb.store import Archive
 
-#: Messages that are made ready at a time.
+#: Messages that are made ready at a time, and the bytes of words after which a chunk ends.
 CHUNK = 256
+CHUNK_BYTES = 1024 * 1024
 
-#: Messages of one segment of a process; their postings are kept in memory until it is full.
+#: Messages of one segment of a process, and the bytes of prose after which another
+#: is begun: its postings are kept in memory, 16 bytes for one of text.
 SEGMENT = 6144
+SEGMENT_BYTES = 4 * 1024 * 1024
 
 #: Fewer messages are indexed in this process before others would have started.
 LEAST = 2000
@@ -62,17 +65,23 @@ class Maker:
 
     def make(self, tasks: Sequence[Task]) -> Iterator[Made]:
         """Yield what messages add, a chunk at a time."""
-        for start in range(0, len(tasks), CHUNK):
-            yield self._chunk(dict(tasks[start : start + CHUNK]))
-
-    def _chunk(self, numbers: dict[int, int]) -> Made:
-        documents = []
+        numbers = dict(tasks)
+        documents: list[Document] = []
+        size = 0
         for message, content in self._archive.contents(numbers):
             searched = decode_searched(content.facts)
             document = make_document(numbers[message], searched)
             self._words.add(words_of(document))
             self._blocks.add(document.number, searched)
             documents.append(document)
+            size += sum(map(len, document.fields.values()))
+            if len(documents) >= CHUNK or size >= CHUNK_BYTES:
+                yield self._take(documents)
+                documents, size = [], 0
+        if documents:
+            yield self._take(documents)
+
+    def _take(self, documents: list[Document]) -> Made:
         stems, parts = self._words.take()
         return Made(documents, stems, parts, self._blocks.take())
 
@@ -145,8 +154,7 @@ class Makers:
                     kind, value = ready.recv()
                     if kind == "error":
                         raise IndexingError(value)
-                    if value is not None:
-                        self.segments.append(value)
+                    self.segments += value
                     if next_shares[number]:
                         ready.send((batch + 1, next_shares[number]))
                         self._ahead[number] = True
@@ -201,21 +209,27 @@ def _work(connection: Connection, archive: str, folder: str | None) -> None:
 
 def _make(
     connection: Connection, maker: Maker, tasks: list[Task], batch: int, folder: str | None
-) -> Any:
-    writer = None
-    if folder is not None:
-        from patchlore.index.whoosh_engine import WhooshWriter
+) -> list[Any]:
+    """Send what the messages add; return the segments that were made of their prose."""
+    if folder is None:
+        for made in maker.make(tasks):
+            connection.send_bytes(msgpack.encode(made))
+        return []
+    from patchlore.index.whoosh_engine import WhooshWriter
 
-        writer = WhooshWriter(pathlib.Path(folder))
+    writer = WhooshWriter(pathlib.Path(folder))
+    segments = []
+    size = 0
     for made in maker.make(tasks):
-        if writer is not None:
-            writer.add(made.documents)
-            for document in made.documents:
-                for field in PROSE_FIELDS:
-                    document.fields.pop(field, None)
+        writer.add(made.documents)
+        for document in made.documents:
+            size += sum(len(document.fields.pop(field, "")) for field in PROSE_FIELDS)
         connection.send_bytes(msgpack.encode(made))
-    if writer is None:
-        return None
-    segment = writer.segment(batch)
+        if size >= SEGMENT_BYTES:
+            segments.append(writer.segment(batch))
+            gc.collect()
+            size = 0
+    if size or not segments:
+        segments.append(writer.segment(batch))
     writer.close()
-    return segment
+    return segments

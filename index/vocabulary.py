@@ -21,7 +21,7 @@ _SCHEMA = (
 )
 
 #: How many words are remembered as known while indexing, before a fresh start.
-_REMEMBERED = 400_000
+_REMEMBERED = 200_000
 
 #: No identifier list longer than this goes into one question to an engine.
 _MOST_IDENTIFIERS = 500

@@ -32,8 +32,9 @@ _filestore: Any = import_module("whoosh.filedb.filestore")
 #: Megabytes for sorting: below this Whoosh spills to disk for a third more time.
 _LIMIT_MB = 512
 
-#: Segments with fewer documents than this are merged when there are too many of them.
-_SMALL = 4000
+#: Segments of fewer bytes are merged when there are too many of them: those of daily
+#: updates, so that merging takes little time and memory.
+_SMALL = 4 * 1024 * 1024
 _MOST_SMALL = 8
 
 #: How many words "foo*" may stand for in one segment.
@@ -47,10 +48,7 @@ class WhooshEngine:
         """Open the index in FOLDER; raises DamagedIndex when that can't be."""
         self._folder = folder
         try:
-            # With mmap Whoosh copies all files into memory: a quarter of a second
-            # and hundreds of megabytes for 80,000 mails, where a search reads a few blocks.
-            storage = _filestore.FileStorage(str(folder), supports_mmap=False)
-            self._index = storage.open_index()
+            self._index = _storage(folder).open_index()
             self._reader = self._index.reader()
         except Exception as error:  # unpickling raises whatever it likes
             raise DamagedIndex(f"The text index in {folder} is damaged ({error}).") from error
@@ -280,7 +278,7 @@ class WhooshWriter:
         self._folder = folder
         try:
             if whoosh_index.exists_in(str(folder)):
-                self._index = whoosh_index.open_dir(str(folder))
+                self._index = _storage(folder).open_index()
             else:
                 folder.mkdir(parents=True, exist_ok=True)
                 self._index = whoosh_index.create_in(str(folder), make_schema(PROSE_FIELDS))
@@ -290,6 +288,7 @@ class WhooshWriter:
             raise DamagedIndex(f"The text index in {folder} is damaged ({error}).") from error
         self._writer: Any | None = None
         self._added: list[int] = []
+        self._is_first = True
 
     def add(self, documents: Iterable[Document]) -> None:
         """Add the prose of DOCUMENTS."""
@@ -316,7 +315,8 @@ class WhooshWriter:
         """Write what was added as one segment, in the place of an earlier try; adopt SEGMENTS."""
         writer = self._open()
         try:
-            writer.delete_by_term("batch", str(batch))
+            if self._is_first:  # what a run before this one had just written when it was killed
+                writer.delete_by_term("batch", str(batch))
             self._name(writer, batch)
             adopted = [self._adopt(segment) for segment in segments]
             writer.commit(mergetype=lambda *found: [*_merge_small(*found), *adopted])
@@ -325,6 +325,7 @@ class WhooshWriter:
         except Exception as error:  # what is there can't be read
             raise DamagedIndex(f"The text index {self._folder} is damaged ({error}).") from error
         self._writer = None
+        self._is_first = False
 
     def close(self) -> None:
         """Forget what was not committed and release the lock."""
@@ -354,9 +355,18 @@ class WhooshWriter:
         return described
 
 
+def _storage(folder: pathlib.Path) -> Any:
+    """The files of an index.
+
+    With mmap Whoosh copies all of them into memory: a quarter of a second and
+    hundreds of megabytes for 80,000 mails, where a search reads a few blocks.
+    """
+    return _filestore.FileStorage(str(folder), supports_mmap=False)
+
+
 def _merge_small(writer: Any, segments: list[Any]) -> list[Any]:
     """Merge the small segments into the new one when there are many; keep the rest."""
-    small = [segment for segment in segments if segment.doc_count_all() < _SMALL]
+    small = [segment for segment in segments if _size(writer, segment) < _SMALL]
     if len(small) <= _MOST_SMALL:
         return segments
     reading: Any = import_module("whoosh.reading")
@@ -365,3 +375,9 @@ def _merge_small(writer: Any, segments: list[Any]) -> list[Any]:
         writer.add_reader(reader)
         reader.close()
     return [segment for segment in segments if segment not in small]
+
+
+def _size(writer: Any, segment: Any) -> int:
+    """Bytes of the files of a segment."""
+    files = pathlib.Path(writer.storage.folder).glob(f"*{segment.segment_id()}*")
+    return sum(file.stat().st_size for file in files)
