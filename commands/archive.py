@@ -84,7 +84,7 @@ def run_check(args: argparse.Namespace) -> int:
         if not args.repair:
             raise
         report = Report(faults=[str(error)], is_torn=True)
-    if args.repair and (report.faults or report.is_outdated):
+    if args.repair and (report.faults or report.is_outdated or report.notes):
         for text in report.faults:
             note(f"patchlore: {text}")
         _repair(args, report)
@@ -101,8 +101,13 @@ def run_check(args: argparse.Namespace) -> int:
 def check_index(archive: Archive, report: Report) -> None:
     """Compare the text index with the archive; what is behind is no fault, what is wrong is."""
     from patchlore.index.checking import check_index as compare
+    from patchlore.index.indexing import count_unindexed
+    from patchlore.kb.text import count
 
     verified, faults = compare(archive)
+    if not faults and (behind := count_unindexed(archive)):
+        what = count(behind, "message")
+        report.notes.append(f"{what} not in the text index: 'patchlore index' adds what it lacks")
     report.verified += verified
     report.index_faults += faults
     report.faults += faults

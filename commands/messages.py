@@ -111,6 +111,7 @@ def run_show(args: argparse.Namespace) -> int:
 def _show_message(archive: Archive, id_: int, args: argparse.Namespace) -> int:
     from patchlore.kb.edges_reading import became
     from patchlore.kb.inferring import infer_address
+    from patchlore.kb.reading import keys_beside
 
     if args.raw:
         write_bytes(archive.raw(id_))
@@ -123,6 +124,9 @@ def _show_message(archive: Archive, id_: int, args: argparse.Namespace) -> int:
             return 1
         write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
         return 0
+    others = [key for key in keys_beside(archive, id_) if key != args.id.strip("<> ")]
+    if others:
+        note(f"patchlore: other mails have this Message-ID, too: {', '.join(others)}")
     copies = _copies(archive, id_)
     commits = became(archive, id_)
     if args.json:

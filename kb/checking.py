@@ -30,6 +30,8 @@ class Report(Struct, kw_only=True):
     is_outdated: bool = False
     #: Whether only a new database made of the raw mail helps.
     is_torn: bool = False
+    #: What is no damage, but good to know: messages that the text index lacks.
+    notes: list[str] = []
 
     @property
     def is_sound(self) -> bool:
@@ -42,6 +44,8 @@ class Report(Struct, kw_only=True):
             yield f"verified: {text}"
         for text in self.faults:
             yield f"FAULT: {text}"
+        for text in self.notes:
+            yield f"note: {text}"
         if self.is_outdated:
             yield "The facts are of an older patchlore: the next ingest or --repair redoes them."
         yield "The archive is whole." if self.is_sound else "The archive is damaged."

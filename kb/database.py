@@ -30,6 +30,8 @@ def take_lock(path: pathlib.Path) -> IO[bytes]:
 
     Raises ArchiveError when the folder can't be written or another writer is there.
     """
+    if path.exists() and not path.is_dir():
+        raise ArchiveError(f"{path} is a file: an archive is a folder; name it by --archive.")
     try:
         path.mkdir(parents=True, exist_ok=True)
         lock = open(path / "lock", "wb")  # noqa: SIM115 (held until close)

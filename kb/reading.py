@@ -196,6 +196,16 @@ def find_message(archive: Archive, name: str) -> int:
     raise NotFoundError(f"No mail in the archive has the Message-ID {name}.")
 
 
+def keys_beside(archive: Archive, message: int) -> list[str]:
+    """Return the keys of the other messages under the Message-ID of a message."""
+    rows = archive.execute(
+        "SELECT other.key FROM mail AS own JOIN mail AS other ON other.mid = own.mid"
+        " AND other.id <> own.id WHERE own.id = ? ORDER BY other.ordinal",
+        (message,),
+    )
+    return [key for (key,) in rows]
+
+
 def find_thread(archive: Archive, name: str) -> int:
     """Return the thread of a Message-ID, also of one that mails only refer to.
 

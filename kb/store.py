@@ -278,6 +278,8 @@ class Archive:
 
 
 def _no_archive(path: pathlib.Path) -> NoArchiveError:
+    if path.exists() and not path.is_dir():
+        return NoArchiveError(f"{path} is a file: an archive is a folder; name it by --archive.")
     return NoArchiveError(
         f"There is no archive in {path}: make one with "
         f"'patchlore --archive {path} ingest SOURCE', or name another with --archive."
