@@ -76,7 +76,9 @@ def run_backports(args: argparse.Namespace) -> int:
     mistake = _check_trees(args) or backport_output.check(args) or backport_extras.check(args)
     if mistake is not None:
         return _usage(mistake)
-    states: tuple[str, ...] | None = None if args.format in FOR_PEOPLE else OPEN_STATES
+    # A branch is for git as the formats for machines are: what is refused stays out of it.
+    shows_all = args.format in FOR_PEOPLE and args.branch is None
+    states: tuple[str, ...] | None = None if shows_all else OPEN_STATES
     if states is not None and args.over is not None:
         states = (*states, "failed", "unknown")  # nobody may have asked for it in this tree
     if args.state is not None:
@@ -99,7 +101,8 @@ def run_backports(args: argparse.Namespace) -> int:
             note(f"patchlore: the archive knows no such backports for {short_name(tree)}.")
             if args.state is None and states is not None:
                 note(
-                    f"patchlore: --format {args.format} takes {', '.join(states)}: "
+                    f"patchlore: {'--branch' if args.branch else f'--format {args.format}'} takes "
+                    f"{', '.join(states)}: "
                     "--state all widens it."
                 )
             return 1

@@ -27,6 +27,9 @@ OPEN_STATES = ("needed", "nominated", "in-flight", "queued")
 
 _FULL = 40
 
+#: Events whose commit is another one, which speaks of the row's or takes it back.
+_BY_OTHERS = frozenset({"affected", "not-affected", "opted-out", "reverted"})
+
 
 class Requirement(Struct, kw_only=True):
     """A commit that a row's commit builds on or belongs with, and whether the tree has it."""
@@ -69,6 +72,12 @@ class Row(Struct, kw_only=True):
     def is_full(self) -> bool:
         """Whether the commit is known with all its digits."""
         return self.sha is not None and len(self.sha) == _FULL
+
+    @property
+    def commits(self) -> list[str]:
+        """The commits that are this change: upstream's, if known in full, and trees' own."""
+        own = [event.commit for event in self.events if event.kind not in _BY_OTHERS]
+        return list(dict.fromkeys(sha for sha in (self.sha if self.is_full else None, *own) if sha))
 
     @property
     def author(self) -> str | None:

@@ -19,6 +19,7 @@ from patchlore.kb.events import Event
 from patchlore.kb.pathspec import Pathspec
 from patchlore.kb.reading import MIN_HEX, Bug
 from patchlore.kb.store import Archive
+from patchlore.kb.verdicts import BY_DEPENDENT
 
 #: Events whose mail carries the patch or names it as a whole: its author, files and tags count.
 _CARRIES = frozenset(
@@ -123,7 +124,8 @@ def _paths(archive: Archive, sql: str, names: Collection[int | str]) -> Mapping[
 def _carrying(row: Row) -> Iterable[Event]:
     """The events of a row whose mail or commit is its patch, not one that only speaks of it."""
     for event in (*row.events, row.event):
-        if event.kind in _CARRIES and not (event.rule or "").startswith("reply to"):
+        of_others = event.rule == BY_DEPENDENT or (event.rule or "").startswith("reply to")
+        if event.kind in _CARRIES and not of_others:
             yield event
 
 
@@ -132,7 +134,7 @@ def _messages(row: Row) -> set[int]:
 
 
 def _commits(row: Row) -> set[str]:
-    found = {event.commit for event in row.events if event.commit}
+    found = set(row.commits)
     if row.sha is not None:
         found.add(row.sha)
     return found

@@ -377,5 +377,4 @@ class _Matcher:
 
 
 def _shas(row: Row) -> list[str]:
-    own = [event.commit for event in row.events if event.commit]
-    return list(dict.fromkeys([*([row.sha] if row.sha else []), *own]))
+    return list(dict.fromkeys([*([row.sha] if row.sha else []), *row.commits]))

@@ -20,6 +20,7 @@ from patchlore.kb.export.patches import (
     patch_event,
     patch_of,
     place_of_patch,
+    to_apply,
     unmarked,
 )
 from patchlore.kb.mailing import TEXT_FORMATS
@@ -41,6 +42,7 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
     left: list[Row] = []
     taken: list[Row] = []
     written: set[tuple[object, ...]] = set()
+    rows, notes = to_apply(rows)
     for row in rows:
         event = patch_event(row)
         if event is not None and place_of_patch(event) in written:
@@ -52,7 +54,7 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
         written.add(place_of_patch(event))
         taken.append(row)
         out.write(mboxrd(mail, event.timestamp))
-    return left_out(left, NO_PATCH) + unmarked(taken)
+    return notes + left_out(left, NO_PATCH) + unmarked(taken)
 
 
 def _marked(archive: Archive, row: Row, event: Event) -> bytes | None:

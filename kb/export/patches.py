@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import email.utils
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchlore.ingest.message import (
     KIND_ADDED,
@@ -84,10 +85,6 @@ class Patch(Struct, kw_only=True):
         return "\n".join(lines).encode("utf-8", "replace") + b"\n---\n" + self.diff
 
 
-#: Events whose commit is not the patch itself.
-_NO_PATCH_OF_IT = frozenset({"reverted", "not-affected", "opted-out"})
-
-
 def patch_event(row: Row) -> Event | None:
     """Return the event of a row whose patch is taken: the newest for the tree, else upstream's.
 
@@ -100,9 +97,10 @@ def patch_event(row: Row) -> Event | None:
     for event in reversed(row.events):
         if event.kind == "nominated" and event.is_patch and event.applicable:
             return event
-    for event in reversed(row.events):
-        if event.commit is not None and event.kind not in _NO_PATCH_OF_IT:
-            return event
+    # A tree's own commit was made for a stable tree; upstream's comes first in the list.
+    for sha in reversed(row.commits):
+        mine = next((event for event in row.events if event.commit == sha), row.event)
+        return replace(mine, commit=sha, message=0, attachment=None, key=sha)
     return None
 
 
@@ -120,6 +118,18 @@ def patches(archive: Archive, rows: Iterable[Row]) -> Iterator[tuple[Row, Patch 
         elif place_of_patch(event) not in seen:
             seen.add(place_of_patch(event))
             yield row, patch_of(archive, row, event)
+
+
+def to_apply(rows: Sequence[Row]) -> tuple[list[Row], list[str]]:
+    """Return the rows whose patch the tree's branch lacks, and the note about the others.
+
+    A commit that waits in the branch for the next release is queued as one that waits
+    in the stable queue is, but there is nothing left to apply.
+    """
+    there = [row for row in rows if row.state == "queued" and row.event.commit]
+    if not there:
+        return list(rows), []
+    return [row for row in rows if row not in there], left_out(there, IN_BRANCH)
 
 
 def place_of_patch(event: Event) -> tuple[object, ...]:
@@ -182,6 +192,7 @@ def _some(rows: Collection[Row]) -> str:
 
 
 NO_PATCH = "no patch that can be applied"
+IN_BRANCH = "already in the branch of the tree"
 
 
 def full_sha(row: Row) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from patchlore.kb.backports import Row
-from patchlore.kb.export.patches import NO_PATCH, Names, left_out, patches, unmarked
+from patchlore.kb.export.patches import NO_PATCH, Names, left_out, patches, to_apply, unmarked
 from patchlore.kb.store import Archive
 
 
@@ -17,6 +17,7 @@ def files(
     found: list[tuple[str, bytes]] = []
     left = []
     taken = []
+    rows, notes = to_apply(rows)
     for row, patch in patches(archive, rows):
         if patch is None:
             left.append(row)
@@ -25,4 +26,4 @@ def files(
         number = len(found) + 1
         found.append((names.of(f"{number:04}-{patch.title}"), patch.as_file()))
     series = "".join(f"{name}\n" for name, _ in found).encode("ascii")
-    return [("series", series), *found], left_out(left, NO_PATCH) + unmarked(taken)
+    return [("series", series), *found], notes + left_out(left, NO_PATCH) + unmarked(taken)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from patchlore.kb.backports import Row
-from patchlore.kb.export.patches import NO_PATCH, Names, left_out, patches, unmarked
+from patchlore.kb.export.patches import NO_PATCH, Names, left_out, patches, to_apply, unmarked
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import short_name
 
@@ -25,6 +25,7 @@ def files(
     found: list[tuple[str, bytes]] = []
     left = []
     taken = []
+    rows, notes = to_apply(rows)
     for row, patch in patches(archive, rows):
         if patch is None:
             left.append(row)
@@ -34,4 +35,4 @@ def files(
         found.append((names.of(title), patch.as_file(again=True)))
     series = "".join(f"{name}\n" for name, _ in found).encode("ascii")
     named = [(f"{folder}/{name}", data) for name, data in [("series", series), *found]]
-    return named, left_out(left, NO_PATCH) + unmarked(taken)
+    return named, notes + left_out(left, NO_PATCH) + unmarked(taken)

@@ -187,9 +187,7 @@ def _whole(archive: Archive, sha: str) -> str | None:
 
 
 def _commits(row: Row) -> list[str]:
-    own = [event.commit for event in row.events if event.commit]
-    whole = full_sha(row)
-    return list(dict.fromkeys([*([whole] if whole else []), *own]))
+    return [sha for sha in row.commits if sha != row.sha or full_sha(row)]
 
 
 def _tree(version: str | None) -> str | None:

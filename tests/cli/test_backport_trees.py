@@ -98,3 +98,84 @@ def test_a_tree_to_compare_with_has_to_exist(run: Run) -> None:
     status, _, err = run("backports", "5.10", "--from", "9.9")
     assert status == 1
     assert "the tree 9.9 is not known" in err
+
+
+@pytest.fixture
+def cords(tmp_path: pathlib.Path) -> tuple[Repository, str, dict[str, str]]:
+    """Return a repository, its archive, and commits that 5.10 has, needs and was refused."""
+    repository = Repository(tmp_path / "cord")
+    shas = {}
+    repository.commit("cord: begin", {"cord.c": "cord\n"})
+    cause = repository.commit("cord: coil", {"coil.c": "coil\n"})
+    repository.tag("v5.10")
+    repository.git("branch", "linux-5.10.y")
+    named = f'Fixes: {cause[:12]} ("cord: coil")\n'
+    shas["there"] = repository.commit(f"cord: knot\n\n{named}", {"knot.c": "knot\n"})
+    shas["first"] = repository.commit("cord: prepare", {"prepare.c": "prepare\n"})
+    note = f"Cc: stable@vger.kernel.org # 5.10: {shas['first'][:12]}: cord: prepare\n"
+    shas["fix"] = repository.commit(f"cord: repair\n\n{named}{note}", {"repair.c": "repair\n"})
+    refused = f"{named}Cc: stable+noautosel@kernel.org # too much\n"
+    shas["refused"] = repository.commit(f"cord: cut\n\n{refused}", {"cut.c": "cut\n"})
+    repository.git("checkout", "-q", "linux-5.10.y")
+    knot = {"knot.c": "knot\n"}
+    repository.commit(f"cord: knot\n\ncommit {shas['there']} upstream.\n", knot)
+    with Archive(tmp_path / "archive", write=True) as made:
+        fill_tree(made, "cord", str(repository.folder))
+    return repository, str(tmp_path / "archive"), shas
+
+
+def test_a_prerequisite_is_exported_with_its_own_patch(
+    cords: tuple[Repository, str, dict[str, str]],
+    tmp_path: pathlib.Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Not with that of the fix whose note names it; what the branch has is left out."""
+    repository, path, shas = cords
+    mbox = tmp_path / "list.mbox"
+    arguments = ["backports", "5.10", "--format", "mbox", "--output", str(mbox)]
+    assert main(["--archive", path, *arguments]) == 0
+    told = f"1 row left out, already in the branch of the tree: {shas['there'][:12]}"
+    assert told in capsys.readouterr().err
+    repository.git("am", "-q", "--patch-format=mboxrd", data=mbox.read_bytes())
+    titles = repository.git("log", "-2", "--reverse", "--format=%s").split("\n")
+    assert titles[:2] == ["cord: prepare", "cord: repair"]
+
+
+def test_an_override_of_a_fix_leaves_what_it_builds_on(
+    cords: tuple[Repository, str, dict[str, str]],
+    tmp_path: pathlib.Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A line is about the commit that it names, not about those that name that commit."""
+    _, path, shas = cords
+    (tmp_path / "own.txt").write_text(f"{shas['fix']} ignore # not shipped\n")
+    arguments = ["backports", "5.10", "--overrides", str(tmp_path / "own.txt"), "--format", "ids"]
+    capsys.readouterr()
+    assert main(["--archive", path, *arguments]) == 0
+    assert shas["first"] in capsys.readouterr().out
+
+
+def test_what_is_built_is_a_matter_of_the_own_files(
+    cords: tuple[Repository, str, dict[str, str]],
+    tmp_path: pathlib.Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A prerequisite touches prepare.c, whatever the fix touches that names it."""
+    _, path, shas = cords
+    (tmp_path / "built").write_text("repair.o\n")
+    arguments = ["backports", "5.10", "--built-files", str(tmp_path / "built"), "--format", "ids"]
+    capsys.readouterr()
+    assert main(["--archive", path, *arguments]) == 0
+    assert capsys.readouterr().out.split() == [shas["fix"]]
+
+
+def test_a_branch_takes_what_is_not_refused(
+    cords: tuple[Repository, str, dict[str, str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its states are those of the formats for machines."""
+    repository, path, _ = cords
+    folder = str(repository.folder)
+    arguments = ["--try", folder, "--base", "linux-5.10.y", "--branch", "fixes"]
+    assert main(["--archive", path, "backports", "5.10", *arguments]) == 0
+    titles = repository.git("log", "--reverse", "--format=%s", "linux-5.10.y..fixes").splitlines()
+    assert titles == ["cord: prepare", "cord: repair"]
