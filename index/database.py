@@ -145,7 +145,7 @@ def _connect(path: pathlib.Path, *, write: bool) -> sqlite3.Connection:
         # Where nothing may be written the file that readers share can't be
         # made, but there the index can't change either.
         connection = sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True, isolation_level=None)
-    connection.execute("PRAGMA cache_size = -65536")
+    connection.execute(f"PRAGMA cache_size = {-32768 if write else -65536}")
     if write:
         connection.execute("PRAGMA synchronous = NORMAL")
     else:  # what a writer maps counts as its memory, which then grows with the index
