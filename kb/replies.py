@@ -109,8 +109,9 @@ def _about(
             shas = [
                 sha
                 for (sha,) in archive.execute(
-                    "SELECT DISTINCT r.sha FROM message AS cover JOIN message AS part"
-                    " ON part.in_reply_to = cover.mid JOIN commit_ref AS r ON r.message = part.id"
+                    "SELECT DISTINCT r.sha FROM message AS cover JOIN reference AS up"
+                    " ON up.mid = cover.mid JOIN message AS part ON part.id = up.message"
+                    " AND part.in_reply_to = cover.mid JOIN commit_ref AS r ON r.message = part.id"
                     " WHERE cover.id = ? AND cover.is_cover AND part.is_patch"
                     " AND r.relation = 'upstream'",
                     (id_,),

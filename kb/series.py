@@ -67,10 +67,15 @@ def series_of(archive: Archive, name: str) -> Series:
         raise NotFoundError(f"The mail {name} is neither part of a series nor an answer to one.")
     known[first.first.id] = (first, None)
     waiting = [first]
+    #: Postings whose sending was looked for: series that were sent often name each other.
+    placed: dict[int, Sending | None] = {posting.id: first for posting in first.postings}
     while waiting and len(known) < _MOST_REVISIONS:
         sending = waiting.pop(0)
         for kin, rule in _kin(archive, sending, people):
-            other = _sending_with(archive, kin, people)
+            if kin.id not in placed:
+                found = _sending_with(archive, kin, people)
+                placed |= {posting.id: found for posting in (found.postings if found else [kin])}
+            other = placed[kin.id]
             if other is None or other.first.id in known or not _can_be(sending, other):
                 continue
             known[other.first.id] = (other, rule)
@@ -143,8 +148,10 @@ def _kin(archive: Archive, sending: Sending, people: list[int]) -> Iterable[tupl
     above = ", ".join("?" * len(answers)) or "NULL"
     for posting in load(
         archive,
-        f"m.sender IN ({marks}) AND (m.mid IN ({above}) OR m.in_reply_to IN ({there}))",
-        (*people, *answers, *mids),
+        # A parent is a reference, too, and those have an index.
+        f"m.sender IN ({marks}) AND (m.mid IN ({above}) OR (m.in_reply_to IN ({there})"
+        f" AND m.id IN (SELECT message FROM reference WHERE mid IN ({there}))))",
+        (*people, *answers, *mids, *mids),
     ):
         yield posting, "in-reply-to"
     # "v1: https://lore.kernel.org/r/…" in the cover or below the cut, on either side.

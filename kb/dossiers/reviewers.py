@@ -60,8 +60,11 @@ def reviewers(archive: Archive, sha: str | None, patches: Sequence[int]) -> list
             "reply",
         ),
         (
-            "m.is_reply AND m.in_reply_to IN (SELECT c.mid FROM message AS p JOIN message AS c"
+            "m.is_reply AND m.id IN (SELECT a.id FROM message AS p JOIN message AS c"
             " ON c.mid = p.in_reply_to AND c.is_cover AND c.notice IS NULL"
+            # A parent is a reference, too, and those have an index.
+            " JOIN reference AS r ON r.mid = c.mid"
+            " JOIN message AS a ON a.id = r.message AND a.in_reply_to = c.mid"
             " WHERE p.notice IS NULL AND p.id IN (SELECT value FROM json_each(?1)))",
             "reply",
         ),
