@@ -54,10 +54,9 @@ WEIGHTS = {
     "dfctx": 0.3,
 }
 
-# Fields that hold names and code are never stemmed when they are asked for by
-# name; a bare word means their English too (comments, messages).
-_NEVER_STEMMED = frozenset(("head",))
-_BROAD = frozenset((None, "b", "bs", "nq"))
+# Names are never stemmed: "Andy" is not "Andi", nor is lamp_dims() lamp_dim(). Lines of
+# diffs are, as lore has it; who means just one word there quotes it.
+_NEVER_STEMMED = frozenset(("head", "fn"))
 
 
 class TextSearch:
@@ -207,11 +206,7 @@ class TextSearch:
             if prose:
                 found |= self.engine.find(prose, stemmed)
             if code:
-                loose = [
-                    field
-                    for field in code
-                    if field not in _NEVER_STEMMED and (prefix in _BROAD or field == "quoted")
-                ]
+                loose = [field for field in code if field not in _NEVER_STEMMED]
                 in_code = self._database.code.find(loose, stemmed) if loose else set()
                 strict = [field for field in code if field not in loose]
                 if strict:
