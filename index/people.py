@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from patchlore.index.patterns import Chunk, chunks
-from patchlore.index.tables import Tables, has_chunk, json_list
-from patchlore.index.words import words
+from patchlore.index.tables import Tables, has_chunk, json_list, wildcards_around
+from patchlore.index.words import stem, words
 
 _ROLES = {
     "f": ("from",),
@@ -17,10 +17,16 @@ _ROLES = {
     "a": ("from", "to", "cc"),
     "author": ("from", "author"),
 }
+# Those of lore, on which a name in small letters means its kin, as other words do.
+_OF_LORE = frozenset(("f", "t", "c", "tc", "a"))
 _HEADER_ROLES = ("from", "to", "cc", "author")
 
 # A whole address: the people who have it are looked up, not searched for.
 _ADDRESS = re.compile(r"[\w.+=-]+@[\w-]+(?:\.[\w-]+)+")
+
+
+_TEXT = "name || ' ' || email || ' ' || masked"
+_SELECT = f"SELECT id, {_TEXT} FROM person"
 
 
 class People(Tables):
@@ -52,11 +58,10 @@ class People(Tables):
         # One person has all the words, or several have one chunk each.
         found: set[int] | None = None
         for chunk in wanted:
-            people = self._with_address(text) or self._matching(
-                "SELECT id, name || ' ' || email || ' ' || masked FROM person",
-                "name || ' ' || email || ' ' || masked",
-                chunk,
-            )
+            if prefix in _OF_LORE and chunk.stemmed:
+                people = self._kin(chunk.words[0])
+            else:
+                people = self._with_address(text) or self._matching(_SELECT, _TEXT, chunk)
             ids = self._set(
                 "SELECT message FROM message_person WHERE person IN"
                 " (SELECT value FROM json_each(?)) AND role IN (SELECT value FROM json_each(?))",
@@ -85,6 +90,14 @@ class People(Tables):
                 if near is not None:
                     return word, near
         return None
+
+    def _kin(self, word: str) -> list[object]:
+        """The people with a word that has the stem of WORD in their name or address."""
+        root = stem(word)
+        # A word begins as its stem does, but for the last letter: "andy", "andi".
+        likely = wildcards_around(root[:-1] if len(root) > 2 else root)
+        rows = self._archive.execute(f"{_SELECT} WHERE {_TEXT} LIKE ? ESCAPE '!'", (likely,))
+        return [id_ for id_, text in rows if any(stem(part) == root for part in words(text))]
 
     def _with_address(self, text: str) -> list[object]:
         """The people whose address TEXT is."""

@@ -54,7 +54,7 @@ class Tables:
         likely = max(plain, key=len, default="")
         if likely:
             sql += f" WHERE {column} LIKE ? ESCAPE '!'"
-            parameters.append("%" + re.sub(r"([%_!])", r"!\1", likely) + "%")
+            parameters.append(wildcards_around(likely))
         rows = self._archive.execute(sql, parameters)
         return [key for key, text in rows if text and has_chunk(cut(text), chunk)]
 
@@ -63,6 +63,11 @@ class Tables:
 
     def _ids(self, sql: str, parameters: Sequence[object] = ()) -> list[object]:
         return [row[0] for row in self._archive.execute(sql, parameters)]
+
+
+def wildcards_around(text: str) -> str:
+    """The pattern of LIKE, with ``!`` as its escape, for what holds TEXT."""
+    return "%" + re.sub(r"([%_!])", r"!\1", text) + "%"
 
 
 def has_chunk(text: Sequence[str], chunk: Chunk) -> bool:
