@@ -66,6 +66,8 @@ def override(
     rows, notes = apply(archive, tree, rows, overrides)
     for text in [*overrides.problems, *notes]:
         note(f"patchlore: {text}.")
+    if overrides.more_problems:
+        note(f"patchlore: {overrides.more_problems:,} more lines of overrides are none.")
     return [row for row in rows if states is None or row.state in states], not overrides.problems
 
 

@@ -274,6 +274,29 @@ def ranges() -> list[bytes]:
     return [text.encode() for text in _RANGES]
 
 
+def built_files() -> list[bytes]:
+    """Lists of what a configuration builds."""
+    return [
+        b"./lib/lamp.o\n./drivers/fan/fan.o\n",
+        b"/build/linux/lib/lamp.c\n# text\n",
+        b'[{"directory": "/build", "command": "cc -c lib/lamp.c", "file": "../src/lib/lamp.c"}]',
+    ]
+
+
+def pathspecs() -> list[bytes]:
+    """Paths as git takes them."""
+    texts = ("drivers/fan/", "*.c", ":(glob)drivers/**/f?n.[ch]", ":!include", ":(icase)LIB/*")
+    return [text.encode() for text in texts]
+
+
+def overrides() -> list[bytes]:
+    """Lines of overrides."""
+    return [
+        b"5e0ac1d27f3b not-affected 5.10 # no lamps\nCVE-2023-90001 ignore\n",
+        b"5e0ac1d27f3b94866a1fd0c2b7e8934d5a6f7b01 # told by git-fixes\ndrivers/fan/\n",
+    ]
+
+
 @cache
 def _by_format() -> dict[str, list[bytes]]:
     """The texts that stand in the tests of sources, by the format that they show."""

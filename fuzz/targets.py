@@ -39,6 +39,10 @@ from patchlore.ingest.sources.window import Window
 from patchlore.ingest.subject import read_subject
 from patchlore.ingest.text import text_of
 from patchlore.kb import dates
+from patchlore.kb.built_files import read_built_files
+from patchlore.kb.errors import UsageError
+from patchlore.kb.overriding import Overrides, parse_overrides
+from patchlore.kb.pathspec import Pathspec
 from patchlore.kb.versions import (
     intervals,
     parse_interval,
@@ -273,6 +277,25 @@ def _stable_notes(data: bytes) -> None:
     assert len(ranges) == len(message.cc_stable)
 
 
+def _built_files(data: bytes) -> None:
+    with suppress(UsageError):
+        built = read_built_files(data, ["lib/lamp.c", "drivers/fan/fan.c", "include/lamp.h"])
+        built.touched_by(["lib/lamp.c", "include/lamp.h"])
+
+
+def _pathspec(data: bytes) -> None:
+    text = _text(data)
+    with suppress(UsageError):
+        Pathspec([text]).matches("drivers/fan/fan.c")
+
+
+def _overrides(data: bytes) -> None:
+    names = ("own.txt", "rejected/CVE-2023-90001", "CVE-2023-90001.vulnerable")
+    found = Overrides(rules=[], problems=[])
+    parse_overrides(names[len(data) % 3], data, found)
+    _ENCODER.encode(found)
+
+
 TARGETS: dict[str, Target] = {
     "message": Target(run=_message, seeds=seeds.mails),
     "patch": Target(run=_patch, seeds=seeds.patches),
@@ -299,6 +322,9 @@ TARGETS: dict[str, Target] = {
     "query-regex": Target(run=_regex, seeds=seeds.regexes, size=128),
     "query-ranges": Target(run=_ranges, seeds=seeds.ranges, size=64),
     "versions": Target(run=_versions, seeds=seeds.notes, size=256),
+    "built-files": Target(run=_built_files, seeds=seeds.built_files, size=1024),
+    "pathspec": Target(run=_pathspec, seeds=seeds.pathspecs, size=128),
+    "overrides": Target(run=_overrides, seeds=seeds.overrides, size=1024),
 }
 
 

@@ -95,7 +95,7 @@ def _of_lines(text: str) -> tuple[list[str], int]:
     """Return the paths of lines, and how many lines are none."""
     found: list[str] = []
     unknown = 0
-    for line in text.split("\n"):
+    for line in dict.fromkeys(text.split("\n")):
         line = line.strip()
         if not line or line.startswith("#"):
             continue

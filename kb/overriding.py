@@ -45,6 +45,7 @@ _OF_CVE = re.compile(r"(CVE-\d{4}-\d{4,19})(?:\.[a-z0-9]+)?")
 _LONGEST = 2000
 _LARGEST = 16 * 1024 * 1024
 _TOLD = 3
+_MOST_PROBLEMS = 100
 _DIGITS = 7
 
 _NO_REASON = "no reason given"
@@ -84,7 +85,10 @@ class Overrides(Struct, kw_only=True):
     """The lines of a file or folder that were understood, and what is wrong with others."""
 
     rules: list[Rule]
+    #: A sentence for each of the first lines that are none.
     problems: list[str]
+    #: How many more there are.
+    more_problems: int = 0
 
 
 def read_overrides(path: str) -> Overrides:
@@ -101,8 +105,16 @@ def read_overrides(path: str) -> Overrides:
             raise UsageError(f"{name} can't be read: {error.strerror}.") from error
         if len(data) > _LARGEST:
             raise UsageError(f"{name} is too large for a list of overrides.")
-        _read(name, data.decode("utf-8", "replace"), found)
+        parse_overrides(name, data, found)
     return found
+
+
+def parse_overrides(path: str, data: bytes, found: Overrides) -> None:
+    """Add to ``found`` what the lines of a file say, and what is wrong with others.
+
+    The name of the file tells whether it is one of the CVE team's.
+    """
+    _read(path, data.decode("utf-8", "replace"), found)
 
 
 def apply(
@@ -195,7 +207,10 @@ def _read(path: str, text: str, found: Overrides) -> None:
             continue
         rule = _rule(path, number, line, words, reason)
         if isinstance(rule, str):
-            found.problems.append(f"{path}:{number}: {rule}: {shorten(line.strip(), 60)}")
+            if len(found.problems) < _MOST_PROBLEMS:
+                found.problems.append(f"{path}:{number}: {rule}: {shorten(line.strip(), 60)}")
+            else:  # this is another kind of file
+                found.more_problems += 1
         else:
             found.rules.append(rule)
 

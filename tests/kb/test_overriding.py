@@ -248,3 +248,10 @@ def test_no_file_breaks_the_reader(data: bytes) -> None:
     overriding._read("own.txt", data.decode("utf-8", "replace"), found)
     lines = data.decode("utf-8", "replace").count("\n") + 1
     assert len(found.rules) + len(found.problems) <= lines
+
+
+def test_a_file_of_another_kind_is_not_told_line_by_line() -> None:
+    """The first hundred lines that are none are told, the others are counted."""
+    found = overriding.Overrides(rules=[], problems=[])
+    overriding.parse_overrides("own.txt", b"text\n" * 1000, found)
+    assert (len(found.problems), found.more_problems) == (100, 900)
