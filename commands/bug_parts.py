@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from patchlore.commands.common import Style
@@ -10,14 +10,18 @@ from patchlore.commands.lines import brief_lines, proof_line
 from patchlore.kb.text import count, printable
 from patchlore.kb.versions import short_name
 
+#: How a mail has to do with a patch.
+_HOW = {"carries": "carries ", "title": "has the title of ", "answers": "answers "}
+
 if TYPE_CHECKING:
     from patchlore.ingest.bug import Bug
     from patchlore.kb.dossiers.bugs import BugDossier
     from patchlore.kb.dossiers.compilers import MeasuredTable, Workaround
+    from patchlore.kb.dossiers.related import Related
 
 
-def record_lines(record: Bug) -> Iterator[str]:
-    """Yield the bug as its tracker has it."""
+def record_lines(record: Bug, key: str | None, style: Style) -> Iterator[str]:
+    """Yield the bug as its tracker has it, and the message that has the record."""
     if record.title:
         yield f"  {printable(record.title)}"
     state = " ".join(filter(None, (record.status, record.resolution, record.severity)))
@@ -30,6 +34,8 @@ def record_lines(record: Bug) -> Iterator[str]:
     ):
         if value:
             yield f"  {name}: {printable(value)}"
+    if key is not None:
+        yield style.proof(f"    <{printable(key)}>")
 
 
 def tree_lines(dossier: BugDossier, style: Style) -> Iterator[str]:
@@ -38,6 +44,7 @@ def tree_lines(dossier: BugDossier, style: Style) -> Iterator[str]:
         for tree in commit.trees:
             state = f"{tree.state} ({printable(tree.reason)})"
             yield f"  {style.name(commit.sha[:12])} in {short_name(tree.tree)}: {state}"
+            yield proof_line(style, tree.key, tree.line, tree.text, tree.confidence)
 
 
 def compiler_lines(dossier: BugDossier, style: Style) -> Iterator[str]:
@@ -47,10 +54,25 @@ def compiler_lines(dossier: BugDossier, style: Style) -> Iterator[str]:
         yield style.head("compilers named")
     for compiler in dossier.compilers:
         where = f"{count(compiler.messages, 'mail')}, {', '.join(compiler.where)}"
-        yield f"  {compiler.name} {compiler.version or ''} ({where})"
+        yield "  " + " ".join(filter(None, (compiler.name, compiler.version, f"({where})")))
+        yield proof_line(style, compiler.key, compiler.line, compiler.text, "certain")
     for measured in dossier.tables:
         yield ""
         yield from _table_lines(measured, style)
+
+
+def related_lines(found: Sequence[Related], style: Style) -> Iterator[str]:
+    """Yield the mails that don't name the bug but have to do with the patches that do."""
+    if not found:
+        return
+    yield ""
+    yield style.head("not named, but about the same patches")
+    for one in found:
+        yield from brief_lines(one.message, style)
+        sha = f"upstream {style.name(one.sha)}, as " if one.sha else ""
+        yield f"  {_HOW[one.how]}{sha}<{printable(one.to)}>"
+        if one.sha:
+            yield proof_line(style, one.message.key, one.line, one.text, "certain")
 
 
 def _table_lines(measured: MeasuredTable, style: Style) -> Iterator[str]:

@@ -165,13 +165,13 @@ def _run_workarounds(args: argparse.Namespace, since: int | None) -> int:
 def run_commit(args: argparse.Namespace) -> int:
     """Print the dossier of a commit."""
     from patchlore.kb.dossiers.commits import AmbiguousCommitError, commit_dossier
-    from patchlore.kb.reading import resolve
+    from patchlore.kb.reading import is_gcc_commit, names_gcc_commit, spellings
 
     with open_archive(args) as archive:
-        if args.sha.lower().startswith(("r", "g:")):
-            named = resolve(archive, args.sha)
-            if named.kind == "gcc-commit":
-                return show_gcc_commit(archive, named.value, as_json=args.json)
+        if is_gcc_commit(args.sha) or (
+            names_gcc_commit(archive, args.sha) and not spellings(archive, args.sha)
+        ):
+            return show_gcc_commit(archive, args.sha, as_json=args.json)
         try:
             dossier = commit_dossier(archive, args.sha, args.tree, diff=args.diff)
         except AmbiguousCommitError as error:
@@ -189,26 +189,37 @@ def run_commit(args: argparse.Namespace) -> int:
 
 
 def show_gcc_commit(archive: Archive, name: str, *, as_json: bool) -> int:
-    """Print the messages that name a commit of GCC; 1 when none does."""
-    from patchlore.commands.lines import print_naming
+    """Print the mails that name a commit of GCC, each with the line; 0."""
+    from patchlore.commands.lines import brief_line, proof_line
+    from patchlore.kb.dossiers.gcc_commits import gcc_commit_dossier
+    from patchlore.kb.text import count, printable
 
-    rows = archive.execute(
-        "SELECT message FROM gcc_commit WHERE name = ?1 OR name LIKE ?1 || '-%'"
-        " OR name LIKE ?1 || '_%' AND substr(name, 1, 2) = 'g:'",
-        (name,),
-    ).fetchall()
-    if not rows:
-        note(f"patchlore: no mail in the archive names the commit {name} of GCC.")
-        return 1
-    messages = [message for (message,) in rows]
-    heading = f"GCC commit {name}"
-    print_naming(archive, messages, "gcc_commit", name, heading, as_json=as_json)
+    dossier = gcc_commit_dossier(archive, name)
+    if as_json:
+        print_json(dossier)
+        return 0
+    style = Style()
+    head = f"GCC commit {printable(dossier.gcc_commit)}: {count(len(dossier.messages), 'mail')}"
+    print_lines([style.head(head)])
+    for one in dossier.namings:
+        text = one.text or one.name
+        print_lines(
+            [
+                brief_line(one.message),
+                proof_line(style, one.message.key, one.line, text, one.confidence, "  "),
+            ]
+        )
     return 0
 
 
 def bug_lines(dossier: BugDossier) -> Iterator[str]:
     """Yield the dossier of a bug as text."""
-    from patchlore.commands.bug_parts import compiler_lines, record_lines, tree_lines
+    from patchlore.commands.bug_parts import (
+        compiler_lines,
+        record_lines,
+        related_lines,
+        tree_lines,
+    )
     from patchlore.commands.commits import bug_lines as git_lines
     from patchlore.kb.text import count
     from patchlore.kb.versions import newest_first, short_name
@@ -221,7 +232,7 @@ def bug_lines(dossier: BugDossier) -> Iterator[str]:
     if dossier.components and dossier.bug.component is None:
         yield f"  component: {', '.join(dossier.components)}"
     if dossier.record is not None:
-        yield from record_lines(dossier.record)
+        yield from record_lines(dossier.record, dossier.record_key, style)
     if dossier.upstream_commits:
         yield f"  upstream commits: {', '.join(dossier.upstream_commits)}"
     if dossier.trees:
@@ -236,6 +247,7 @@ def bug_lines(dossier: BugDossier) -> Iterator[str]:
             yield ""
             yield style.head(_GROUPS[group])
         yield from _hit_lines(hit, style)
+    yield from related_lines(dossier.related, style)
 
 
 def _hit_lines(hit: Hit, style: Style) -> Iterator[str]:

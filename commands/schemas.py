@@ -16,9 +16,9 @@ from patchlore.kb.dossiers.commits import Candidate, CommitDossier
 from patchlore.kb.dossiers.compilers import Workaround
 from patchlore.kb.dossiers.cves import CveCommit, CveDossier
 from patchlore.kb.dossiers.files import FileDossier
+from patchlore.kb.dossiers.gcc_commits import GccCommitDossier
 from patchlore.kb.dossiers.people import PersonDossier
 from patchlore.kb.outcomes import Override, Tried
-from patchlore.kb.reading import Brief
 from patchlore.kb.review import Review
 
 #: Raised whenever a field changes its meaning or goes away; fields may be added.
@@ -102,13 +102,6 @@ class Ambiguous(Struct, kw_only=True):
     candidates: list[Candidate]
 
 
-class GccCommit(Struct, kw_only=True):
-    """What ``commit`` prints of a commit of GCC."""
-
-    gcc_commit: str
-    messages: list[Brief]
-
-
 def _with_printed_trees(original: type[Struct], name: str, changed: dict[str, Any]) -> type[Struct]:
     """A type like ORIGINAL whose fields named in CHANGED have another type."""
     fields = [
@@ -134,7 +127,7 @@ TYPES: dict[str, Any] = {
     "prs": BugCount,
     "prs-older-than": Workaround,
     "commit": PrintedCommit,
-    "commit-of-gcc": GccCommit,
+    "commit-of-gcc": GccCommitDossier,
     "commit-ambiguous": Ambiguous,
     "cve": PrintedCve,
     "backports": PrintedRow,

@@ -13,6 +13,7 @@ from functools import partial
 from patchlore.index.paths import Paths
 from patchlore.index.tables import FactError, Tables, hex_condition, json_list
 from patchlore.index.words import message_id_words
+from patchlore.kb.reading import gcc_commit_condition, is_gcc_commit
 from patchlore.kb.store import Archive
 from patchlore.kb.text import unescaped
 from patchlore.kb.versions import rank, tree_name
@@ -298,8 +299,12 @@ class Facts(Tables):
     def _commit(
         self, value: str, relations: Sequence[str] = (), kind: str | None = None
     ) -> set[int]:
-        if not relations and re.fullmatch(r"r\d{1,2}-\d+|g:[0-9a-f]{7,40}", value):
-            return self._set("SELECT message FROM gcc_commit WHERE name = ?", (value,))
+        gcc: set[int] = set()
+        if not relations:
+            found, names = gcc_commit_condition(value)
+            gcc = self._set(f"SELECT message FROM gcc_commit WHERE {found}", names)
+            if is_gcc_commit(value):
+                return gcc
         condition, parameters = hex_condition("sha", value)
         sql = f"SELECT message FROM commit_ref WHERE {condition}"
         if relations:
@@ -308,7 +313,7 @@ class Facts(Tables):
         if kind:
             sql += " AND kind = ?"
             parameters.append(kind)
-        return self._set(sql, parameters)
+        return self._set(sql, parameters) | gcc
 
     def _related(self, relations: Sequence[str], value: str, quoted: bool) -> set[int]:
         return self._commit(value, relations)

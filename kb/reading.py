@@ -23,7 +23,11 @@ _BUG = re.compile(
     r"(?:(?P<component>[a-z][a-z0-9+-]*)/)?#?(?P<number>\d{1,9})",
     re.IGNORECASE,
 )
-_GCC_COMMIT = re.compile(r"r\d{1,3}-\d{1,6}|r\d{5,6}|g:[0-9a-f]{7,40}", re.IGNORECASE)
+_GCC_COMMIT = re.compile(
+    r"(?P<number>r\d{1,3}-\d{1,6})(?:-g[0-9a-f]{7,40})?|(?P<revision>r\d{4,6})"
+    r"|g:(?P<hash>[0-9a-f]{7,40})",
+    re.IGNORECASE,
+)
 
 #: Tables that name commits: of mails, of git trees, of which mail became which commit.
 _COMMITS = ("commit_ref", "git_commit", "git_commit_ref", "edge")
@@ -244,8 +248,12 @@ def resolve(archive: Archive, name: str) -> Named:
         return Named("cve", text.upper())
     if "@" in text or text.startswith(("<", "id:", "mid:")) or find_messages(archive, text):
         return Named("message", text)
-    if _HEX.fullmatch(text) and (not text.isdigit() or spellings(archive, text)):
-        return Named("commit", text.lower())
+    if _HEX.fullmatch(text):
+        known = spellings(archive, text)
+        if not known and names_gcc_commit(archive, text):
+            return Named("gcc-commit", text)
+        if known or not text.isdigit():
+            return Named("commit", text.lower())
     if _GCC_COMMIT.fullmatch(text):
         return Named("gcc-commit", text)
     bug = parse_bug(text)
@@ -255,6 +263,37 @@ def resolve(archive: Archive, name: str) -> Named:
         f"{name} names nothing: give a Message-ID, a commit of {MIN_HEX} or more digits, "
         "a bug number (83356, PR83356) or a CVE."
     )
+
+
+def is_gcc_commit(name: str) -> bool:
+    """Whether a name has a form that only commits of GCC have: ``r12-7719``, ``g:8ca61ad148f``."""
+    return _GCC_COMMIT.fullmatch(name.strip()) is not None
+
+
+def gcc_commit_condition(name: str) -> tuple[str, list[object]]:
+    """Return the condition on ``gcc_commit.name`` for a commit of GCC, and its parameters.
+
+    ``r12-7719`` and ``r161328`` are whole names; a hash (``g:8ca61ad148f``, or bare) means longer
+    ones too.  What is neither meets no row.
+    """
+    text = name.strip().lower()
+    match = _GCC_COMMIT.fullmatch(text)
+    if match is None and _HEX.fullmatch(text) is None:
+        return "0", []
+    number = match and (match["number"] or match["revision"])
+    if number:
+        return "name = ?", [number]
+    digits = text.removeprefix("g:")
+    shorter = [digits[:size] for size in range(MIN_HEX, len(digits))]
+    marks = ", ".join("?" * len(shorter))
+    return f"(name >= ? AND name < ? OR name IN ({marks}))", [digits, f"{digits}g", *shorter]
+
+
+def names_gcc_commit(archive: Archive, name: str) -> bool:
+    """Whether a mail names this commit of GCC."""
+    condition, parameters = gcc_commit_condition(name)
+    sql = f"SELECT 1 FROM gcc_commit WHERE {condition} LIMIT 1"
+    return archive.value(sql, parameters) is not None
 
 
 def spellings(archive: Archive, sha: str) -> list[str]:

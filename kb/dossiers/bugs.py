@@ -11,6 +11,7 @@ from patchlore.ingest.message import CONFIDENCES, Confidence, Message
 from patchlore.kb.backports import decide
 from patchlore.kb.dossiers.compilers import CompilerNamed, MeasuredTable, compilers_of
 from patchlore.kb.dossiers.git_commits import BugInTree, bug_in_trees
+from patchlore.kb.dossiers.related import Related, related
 from patchlore.kb.errors import NotFoundError
 from patchlore.kb.history import events_of_commit, trees_of
 from patchlore.kb.reading import Brief, Bug, briefs, longest, spellings
@@ -64,6 +65,11 @@ class TreeOfWorkaround(Struct, kw_only=True):
     tree: str
     state: str
     reason: str
+    #: The mail or the commit of a git tree that decides it, and the line.
+    key: str
+    line: int | None
+    text: str | None
+    confidence: Confidence
 
 
 class BugCommit(Struct, kw_only=True):
@@ -85,6 +91,8 @@ class BugDossier(Struct, kw_only=True):
     trees: list[str]
     #: What the tracker says, when its record of the bug was ingested.
     record: BugRecord | None = None
+    #: The message that has the record.
+    record_key: str | None = None
     #: The same commits, with what became of them in each stable tree.
     commits: list[BugCommit] = []
     #: Compilers that the mails name, and measurements by compiler.
@@ -92,6 +100,8 @@ class BugDossier(Struct, kw_only=True):
     tables: list[MeasuredTable] = []
     #: Commits of git trees that name the bug.
     git: list[BugInTree] = []
+    #: Mails that don't name the bug: other copies and revisions of the patches about it, answers.
+    related: list[Related] = []
 
 
 class BugCount(Struct, kw_only=True):
@@ -134,31 +144,36 @@ def bug_dossier(archive: Archive, bug: Bug) -> BugDossier:
         if hit.strength <= 2
     ]
     compilers, tables = compilers_of(decoded)
+    record, record_key = _record(bug, decoded)
     return BugDossier(
         bug=bug,
         components=components,
         hits=hits,
         upstream_commits=commits,
         trees=list(dict.fromkeys(tree for hit in strong for tree in hit.trees)),
-        record=_record(bug, decoded),
+        record=record,
+        record_key=record_key,
         commits=_commits(archive, commits, strong),
         compilers=compilers,
         tables=tables,
         git=in_trees,
+        related=related(archive, [hit.message for hit in strong], set(by_message)),
     )
 
 
-def _record(bug: Bug, decoded: Sequence[tuple[Brief, Message]]) -> BugRecord | None:
-    """What the newest record of the tracker says; comments are no records."""
+def _record(
+    bug: Bug, decoded: Sequence[tuple[Brief, Message]]
+) -> tuple[BugRecord | None, str | None]:
+    """What the newest record of the tracker says, and the key of its message; no comments."""
     records = [
-        (message.bug.changed or "", message.bug)
-        for _, message in decoded
+        (message.bug.changed or "", message.bug, brief.key)
+        for brief, message in decoded
         if message.bug is not None
         and message.bug.comment is None
         and message.bug.number == bug.number
         and message.bug.tracker in (None, bug.tracker)
     ]
-    return max(records, key=lambda pair: pair[0])[1] if records else None
+    return max(records, key=lambda record: record[0])[1:] if records else (None, None)
 
 
 def _commits(archive: Archive, shas: Sequence[str], strong: Sequence[Hit]) -> list[BugCommit]:
@@ -176,7 +191,17 @@ def _commits(archive: Archive, shas: Sequence[str], strong: Sequence[Hit]) -> li
         trees = []
         for tree in newest_first({event.tree for event in events}):
             state, decisive = decide([event for event in events if event.tree == tree])
-            trees.append(TreeOfWorkaround(tree=tree, state=state, reason=decisive.words()))
+            trees.append(
+                TreeOfWorkaround(
+                    tree=tree,
+                    state=state,
+                    reason=decisive.words(),
+                    key=decisive.key,
+                    line=decisive.line,
+                    text=decisive.text,
+                    confidence=decisive.confidence,
+                )
+            )
         found[whole] = BugCommit(sha=whole, subject=titles.get(sha), trees=trees)
     return list(found.values())
 

@@ -24,11 +24,17 @@ _CONDITIONS = (
     re.compile(r"\b__(?P<name>GNUC)__\s{0,4}(?P<sign>[<>=!]=?)\s{0,4}(?P<version>\d{1,2})\b"),
     re.compile(r"\b__(?P<name>clang)_major__\s{0,4}(?P<sign>[<>=!]=?)\s{0,4}(?P<version>\d{1,2})\b"),
     re.compile(r"\b__(?P<name>GNUC)_PREREQ\s{0,2}\(\s{0,2}(?P<version>\d{1,2}\s{0,2},\s{0,2}\d{1,2})\)"),
+    re.compile(r"\btest-(?P<sign>lt|le|gt|ge)[ ,(]{1,4}\$[({](?:CONFIG_)?(?P<name>GCC|CLANG)"
+               r"_VERSION[)}][ ,]{1,4}(?P<number>\d{5,6})\b"),
     re.compile(r"\bcc-ifversion,?\s{0,4}(?P<sign>-lt|-le|-ge|-gt),?\s{0,4}(?P<four>\d{4})\b"),
 )  # fmt: skip
 #: Signs of conditions on old compilers.
 _OLD = ("<", "<=", "==")
-_SIGNS = {"-lt": "<", "-le": "<=", "-gt": ">", "-ge": ">="}
+_SIGNS = {
+    dash + word: sign
+    for word, sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="))
+    for dash in ("-", "")
+}
 
 #: Characters of a line that are looked at.
 _WIDTH = 500
@@ -41,8 +47,10 @@ class CompilerNamed(Struct, kw_only=True):
     version: str | None
     messages: int
     where: list[str]
-    #: Of the first mail.
+    #: Of the first mail, where it stands in it.
     key: str
+    line: int | None = None
+    text: str | None = None
 
 
 class MeasuredTable(Struct, kw_only=True):
@@ -111,18 +119,22 @@ def compilers_of(
     named: dict[tuple[str, str | None], CompilerNamed] = {}
     tables: list[MeasuredTable] = []
     for brief, message in shown:
+        proofs = [proof for proof in message.evidence if proof.fact == "compilers"]
         for compiler in message.compilers:
             key = (compiler.name, compiler.version)
-            found = named.setdefault(
-                key,
-                CompilerNamed(
+            if key not in named:
+                spelled = " ".join(filter(None, key))
+                proof = next((one for one in proofs if one.value == spelled), None)
+                named[key] = CompilerNamed(
                     name=compiler.name,
                     version=compiler.version,
                     messages=0,
                     where=[],
                     key=brief.key,
-                ),
-            )
+                    line=proof.line if proof else None,
+                    text=proof.text if proof else None,
+                )
+            found = named[key]
             found.messages += 1
             if compiler.where not in found.where:
                 found.where.append(compiler.where)

@@ -11,7 +11,7 @@ import pytest
 
 from patchlore.cli import main
 from patchlore.commands.schemas import TYPES, schema_of
-from tests.cli.conftest import UPSTREAM, Result, Run
+from tests.cli.conftest import BACKPORT, REPLY, UPSTREAM, Result, Run
 
 SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "docs" / "schema"
 
@@ -104,7 +104,52 @@ def test_pr_tells_trees_and_compilers(run: Run) -> None:
     """The dossier of a bug has what became of its commit in each tree, and compilers."""
     out = run("pr", "123456").out
     assert f"  {UPSTREAM[:12]} in 5.10: in-flight (picked by AUTOSEL, 15 of 24)" in out
-    assert "compilers named\n  gcc 13 (1 mail, body)" in out
+    assert f"    <backport@example.org> line 3: [ Upstream commit {UPSTREAM} ]\n" in out
+    assert (
+        "compilers named\n  gcc 13 (1 mail, body)\n    <backport@example.org> line 5: GCC 13\n"
+        in out
+    )
+
+
+def test_pr_tells_answers_to_its_patches(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Mails that don't name the bug stand behind those that do, with the patch that does."""
+    answer = REPLY.replace("> Link: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=123456\n", "")
+    copy = BACKPORT.replace("id=123456", "id=7").replace("backport@", "copy@")
+    path = str(tmp_path / "archive")
+    for name, text in (("1", BACKPORT), ("2", answer), ("3", copy)):
+        (tmp_path / f"{name}.eml").write_text(text)
+        file = str(tmp_path / f"{name}.eml")
+        assert main(["--archive", path, "ingest", "--no-index", file]) == 0
+    capfd.readouterr()
+    assert main(["--archive", path, "pr", "123456"]) == 0
+    told = capfd.readouterr().out.partition("\nnot named, but about the same patches\n")[2]
+    assert f"  carries upstream {UPSTREAM}, as <backport@example.org>\n    <copy@" in told
+    assert "  <reply@example.org>\n  answers <backport@example.org>\n" in told
+
+
+def test_commit_of_gcc_tells_lines(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The mails that name a commit of GCC are printed each with its line; or that none does."""
+    (tmp_path / "1.eml").write_text(
+        "From: Ada Quill <ada@example.org>\nSubject: tick\nMessage-ID: <1@example.org>\n"
+        "Date: Tue, 2 Jan 2024 03:04:05 +0000\n\nSee https://gcc.gnu.org/r12-7719 and\n"
+        "https://gcc.gnu.org/g:8ca61ad148f0 too.\n"
+    )
+    path = str(tmp_path / "archive")
+    assert main(["--archive", path, "ingest", "--no-index", str(tmp_path / "1.eml")]) == 0
+    for name, line in (("r12-7719-g8ca61ad148f", 1), ("8ca61ad148f0", 2), ("g:8ca61ad", 2)):
+        capfd.readouterr()
+        assert main(["--archive", path, "commit", name]) == 0
+        out = capfd.readouterr().out
+        assert out.startswith(f"GCC commit {name}: 1 mail\n")
+        assert f"\n  <1@example.org> line {line}: gcc.gnu.org/" in out
+        assert main(["--archive", path, "commit", name, "--json"]) == 0
+        msgspec.json.decode(capfd.readouterr().out, type=TYPES["commit-of-gcc"])
+    assert main(["--archive", path, "commit", "r12-7718"]) == 1
+    assert "No mail in the archive names the commit r12-7718 of GCC." in capfd.readouterr().err
 
 
 @pytest.fixture(scope="session")

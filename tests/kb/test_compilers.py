@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchlore.ingest.message import Compiler, GccBug, Table, TableRow
+from patchlore.ingest.message import Compiler, Evidence, GccBug, Table, TableRow
 from patchlore.kb.dossiers.bugs import bug_dossier
 from patchlore.kb.dossiers.compilers import Minimum, conditions, parse_minimum, workarounds
 from patchlore.kb.errors import DossierError
@@ -25,6 +25,8 @@ from tests.kb.test_dossiers import bug, filled, mail
         ("#if __GNUC__ < 5 || __clang_major__ <= 13", [("gcc", (5,), "<"), ("clang", (13,), "<=")]),
         ("#if __GNUC_PREREQ (4, 8)", [("gcc", (4, 8), None)]),
         ("$(call cc-ifversion, -lt, 0408, -O1)", [("gcc", (4, 8), "<")]),
+        ("ifeq ($(call test-lt, $(CONFIG_GCC_VERSION), 80100),y)", [("gcc", (8, 1), "<")]),
+        ("$(call test-ge,${CONFIG_CLANG_VERSION},130001)", [("clang", (13, 0, 1), ">=")]),
         ("#if defined(GCC_VERSION)", []),
     ],
 )
@@ -105,10 +107,12 @@ def test_bug_has_compilers_and_measurements(tmp_path: pathlib.Path) -> None:
         "gcc_prs": [GccBug(number=5, where=["body"])],
         "compilers": [Compiler(name="gcc", version="7", where="body")],
         "tables": [table],
+        "evidence": [Evidence(fact="compilers", value="gcc 7", line=4, rule="x", text="On gcc 7.")],
     }
     with filled(tmp_path, mail(1, **facts), mail(2, **facts)) as archive:
         dossier = bug_dossier(archive, Bug(tracker="gcc", number=5))
         (compiler,) = dossier.compilers
         assert (compiler.name, compiler.version, compiler.messages) == ("gcc", "7", 2)
+        assert (compiler.key, compiler.line, compiler.text) == ("1@example.org", 4, "On gcc 7.")
         (measured,) = dossier.tables
         assert (measured.key, measured.table) == ("1@example.org", table)

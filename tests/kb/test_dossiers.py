@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from patchlore.ingest.bug import Bug as BugRecord
 from patchlore.ingest.message import (
     CommitMention,
     CommitRef,
@@ -19,6 +20,7 @@ from patchlore.ingest.message import (
 )
 from patchlore.kb.dossiers.bugs import all_bugs, bug_dossier
 from patchlore.kb.dossiers.commits import commit_dossier
+from patchlore.kb.dossiers.gcc_commits import gcc_commit_dossier
 from patchlore.kb.dossiers.stats import stats
 from patchlore.kb.dossiers.threads import thread_nodes
 from patchlore.kb.errors import NotFoundError
@@ -94,6 +96,90 @@ def test_a_bug_names_commits_and_trees_of_its_patches(tmp_path: pathlib.Path) ->
     with filled(tmp_path, strong, weak) as archive:
         dossier = bug_dossier(archive, Bug(tracker="gcc", number=12345))
     assert (dossier.upstream_commits, dossier.trees) == ([UPSTREAM], ["4.15.y"])
+
+
+def test_a_bug_proves_what_became_of_its_commits(tmp_path: pathlib.Path) -> None:
+    """The state in each tree has the mail and the line that decide it."""
+    backport = mail(
+        1,
+        is_patch=True,
+        subject_tags=tags("4.15.y"),
+        upstream_refs=[UpstreamRef(sha=UPSTREAM, form="commit-upstream")],
+        gcc_prs=[GccBug(number=12345, where=["trailer"])],
+        evidence=[
+            Evidence(
+                fact="upstream_refs", value=UPSTREAM, line=3, rule="commit-upstream", text="Up."
+            )
+        ],
+    )
+    with filled(tmp_path, backport) as archive:
+        ((tree,),) = (
+            commit.trees for commit in bug_dossier(archive, Bug("gcc", number=12345)).commits
+        )
+    assert (tree.tree, tree.key, tree.line, tree.text) == ("4.15.y", "1@example.org", 3, "Up.")
+
+
+def test_a_bug_tells_mails_about_its_patches_that_do_not_name_it(tmp_path: pathlib.Path) -> None:
+    """Other copies of the commit come first, then revisions, then answers; a series is none."""
+    upstream = {"upstream_refs": [UpstreamRef(sha=UPSTREAM, form="commit-upstream")]}
+    with filled(
+        tmp_path,
+        mail(1, is_patch=True, clean_subject="tick", **upstream, **bug(12345, "trailer")),
+        mail(2, is_reply=True, in_reply_to="1@example.org", references=["1@example.org"]),
+        mail(3, is_patch=True, in_reply_to="1@example.org", references=["1@example.org"]),
+        mail(4, is_patch=True, clean_subject="tick"),
+        mail(5, is_patch=True, **upstream),
+        mail(6, is_reply=True, in_reply_to="1@example.org", **bug(12345, "quoted")),
+    ) as archive:
+        found = bug_dossier(archive, Bug("gcc", number=12345)).related
+    assert [(one.how, one.message.key, one.to, one.sha) for one in found] == [
+        ("carries", "5@example.org", "1@example.org", UPSTREAM),
+        ("title", "4@example.org", "1@example.org", None),
+        ("answers", "2@example.org", "1@example.org", None),
+    ]
+
+
+def test_a_bug_names_the_message_that_has_its_record(tmp_path: pathlib.Path) -> None:
+    """The newest record of the tracker is told with its key."""
+    with filled(
+        tmp_path,
+        mail(1, bug=BugRecord(number=12345, title="Slow", changed="2024-01"), **bug(12345, "body")),
+        mail(2, bug=BugRecord(number=12345, title="Fast", changed="2024-02"), **bug(12345, "body")),
+    ) as archive:
+        dossier = bug_dossier(archive, Bug("gcc", number=12345))
+    assert dossier.record is not None
+    assert (dossier.record.title, dossier.record_key) == ("Fast", "2@example.org")
+
+
+@pytest.mark.parametrize(
+    ("asked", "keys"),
+    [
+        ("r12-7719", ["1@example.org"]),
+        ("R12-7719-g8ca61ad148f", ["1@example.org"]),
+        ("g:cec4d4a6782c", ["2@example.org", "3@example.org"]),
+        ("cec4d4a6782c9bd8d0", ["2@example.org", "3@example.org"]),
+    ],
+)
+def test_a_commit_of_gcc_is_known_by_number_and_hash(
+    tmp_path: pathlib.Path, asked: str, keys: list[str]
+) -> None:
+    """Abbreviations mean each other; each mail is told with its line."""
+    names = ("r12-7719", "cec4d4a6782c9bd8d071839c50a239c49caca689", "cec4d4a6782c9b")
+    mails = [
+        mail(
+            number,
+            gcc_commits=[name],
+            evidence=[Evidence(fact="gcc_commits", value=name, line=number, rule="x", text=name)],
+        )
+        for number, name in enumerate(names, 1)
+    ]
+    with filled(tmp_path, *mails) as archive:
+        dossier = gcc_commit_dossier(archive, asked)
+        assert [one.key for one in dossier.messages] == keys
+        assert [f"{one.line}@example.org" for one in dossier.namings] == keys
+        assert resolve(archive, asked).kind == "gcc-commit"
+        with pytest.raises(NotFoundError, match="r12-771 of GCC"):
+            gcc_commit_dossier(archive, "r12-771")
 
 
 def test_an_unknown_bug_is_not_found(tmp_path: pathlib.Path) -> None:
