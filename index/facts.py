@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 
+from patchlore.index.commits import Commits
 from patchlore.index.paths import Paths
 from patchlore.index.tables import FactError, Tables, hex_condition, json_list
 from patchlore.index.words import message_id_words
-from patchlore.kb.reading import gcc_commit_condition, is_gcc_commit
 from patchlore.kb.store import Archive
 from patchlore.kb.text import unescaped
 from patchlore.kb.versions import rank, tree_name
@@ -69,6 +69,7 @@ class Facts(Tables):
         """Look into ARCHIVE, which stays open until its owner closes it."""
         super().__init__(archive)
         self._paths = Paths(archive)
+        commits = Commits(archive)
         self._lookups: dict[str, Callable[[str, bool], set[int]]] = {
             "mid": self._mid,
             "m": self._part_of_mid,
@@ -88,8 +89,8 @@ class Facts(Tables):
             "pr": lambda value, _: self.bugs(f"gcc:{value}"),
             "bug": lambda value, _: self.bugs(value),
             "where": lambda value, _: self.bugs(None, [value]),
-            "commit": lambda value, _: self._commit(value),
-            "cherry": lambda value, _: self._commit(value, ("upstream",), "cherry-pick"),
+            "commit": lambda value, _: commits.find(value),
+            "cherry": lambda value, _: commits.cherry_picks(value),
             "link": lambda value, _: self._link(value, ("link", "link-after-cut")),
             "closes": lambda value, _: self._link(value, ("closes",)),
             "stable": lambda value, _: self._tree(value),
@@ -103,7 +104,7 @@ class Facts(Tables):
             "fidelity": lambda value, _: self.where(f"fidelity = {_FIDELITIES.index(value)}"),
         }
         for name, relations in _RELATIONS.items():
-            self._lookups[name] = partial(self._related, relations)
+            self._lookups[name] = partial(_related, commits, relations)
 
     def look_up(self, prefix: str, value: str, quoted: bool = False) -> set[int]:
         """The messages for which the exact PREFIX has VALUE; raises FactError for a bad value."""
@@ -296,28 +297,6 @@ class Facts(Tables):
             (value,),
         )
 
-    def _commit(
-        self, value: str, relations: Sequence[str] = (), kind: str | None = None
-    ) -> set[int]:
-        gcc: set[int] = set()
-        if not relations:
-            found, names = gcc_commit_condition(value)
-            gcc = self._set(f"SELECT message FROM gcc_commit WHERE {found}", names)
-            if is_gcc_commit(value):
-                return gcc
-        condition, parameters = hex_condition("sha", value)
-        sql = f"SELECT message FROM commit_ref WHERE {condition}"
-        if relations:
-            sql += " AND relation IN (SELECT value FROM json_each(?))"
-            parameters.append(json_list(relations))
-        if kind:
-            sql += " AND kind = ?"
-            parameters.append(kind)
-        return self._set(sql, parameters) | gcc
-
-    def _related(self, relations: Sequence[str], value: str, quoted: bool) -> set[int]:
-        return self._commit(value, relations)
-
     def _link(self, value: str, kinds: Sequence[str]) -> set[int]:
         from urllib.parse import unquote
 
@@ -376,6 +355,10 @@ class Facts(Tables):
             "SELECT message FROM copy WHERE source IN (SELECT value FROM json_each(?))",
             (json_list(sources),),
         )
+
+
+def _related(commits: Commits, relations: Sequence[str], value: str, quoted: bool) -> set[int]:
+    return commits.find(value, relations)
 
 
 def _plain_mid(value: str) -> str:

@@ -160,6 +160,7 @@ CASES: list[tuple[str, set[int]]] = [
     (f"commit:{UPSTREAM[:9]}", {2, 5}), ("commit:r12-7719", {3}),
     ("commit:r12-7719-g8ca61ad148f", {3}), (f"upstream:{UPSTREAM}", {2}),
     (f"fixes:{UNDONE}", {2}), (f"reverts:{UNDONE[:12]}", {4}), (f"cherry:{NEEDED}", {5}),
+    (f"cherry:{UPSTREAM}", {2}), (f"cherry:{UPSTREAM[:10]}", {2}), (f"cherry:{UNDONE}", set()),
     (f"dep:{UPSTREAM}", {5}),
     ("link:https://lore.example.org/r/1@ticks.example.org", {2}), ("link:lore.example.org", {2}),
     ("link:1@ticks.example.org", {2}), ("closes:report-7@example.org", {2}),
