@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import os
 import pathlib
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
@@ -82,19 +84,29 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], args: argparse.Names
 
 @contextlib.contextmanager
 def output(path: str | None) -> Iterator[BinaryIO]:
-    """Yield where to write: standard output, or a file that appears when it is complete."""
+    """Yield where to write: standard output, or a file that appears when it is complete.
+
+    ``-`` is standard output; a link is followed; a device or pipe is written to as it is;
+    a file that is there keeps its permissions.
+    """
     from patchlore.ingest.errors import PatchloreError
 
-    if path is None:
+    if path is None or path == "-":
         sys.stdout.flush()
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    target = pathlib.Path(path)
+    target = pathlib.Path(os.path.realpath(path))
     part = target.with_name(f".{target.name}.part")
     try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as out:
+                yield out
+            return
         with part.open("wb") as out:
             yield out
+        if target.exists():
+            shutil.copymode(target, part)
         part.replace(target)
     except OSError as error:
         raise PatchloreError(f"Can't write {path}: {error.strerror}.") from error

@@ -105,8 +105,8 @@ class Contents:
         if target.is_ambiguous:
             return None
         if self.is_complete:
-            # A commit that no repository has may be a slip of the pen.
-            return CERTAIN if target.id is not None else (HIGH if ref.subject else None)
+            # A commit that no repository has may be a slip of the pen: nothing follows.
+            return CERTAIN if target.id is not None else None
         version = None if ref.version is None else parse_version(ref.version)
         known = self._places.first_version.get(target.place or 0)
         first = version.rank if version is not None else known

@@ -18,7 +18,7 @@ from patchlore.kb.edges_commits import same_changes
 from patchlore.kb.edges_reading import commit_of
 from patchlore.kb.events import Event
 from patchlore.kb.git_places import GitPlaces
-from patchlore.kb.git_reading import SAME_CHANGE, Place, Places, trees_with
+from patchlore.kb.git_reading import SAME_CHANGE, Place, Places, read_stored, trees_with
 from patchlore.kb.reading import MIN_HEX
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import parse_version, rank
@@ -223,6 +223,12 @@ def _made_for(archive: Archive, tree: str, events: Iterable[Event]) -> list[Even
     return [event for event in found if places.get(event.commit) not in upstream]
 
 
+def _has_no_upstream(archive: Archive, sha: str) -> bool:
+    """Whether a commit says itself that there is none of it upstream."""
+    stored = read_stored(archive, sha)
+    return stored is not None and stored.message.not_upstream
+
+
 def _unmarked(archive: Archive, tree: str) -> Iterator[Event]:
     """Commits that were made for the tree and carry an upstream commit's change without a marker.
 
@@ -250,7 +256,7 @@ def _unmarked(archive: Archive, tree: str) -> Iterator[Event]:
     ).fetchall()
     same = same_changes(archive, [row[0] for row in rows])
     for id_, sha, subject, by, time, number, author in rows:
-        if id_ not in same:
+        if id_ not in same or _has_no_upstream(archive, sha):
             continue
         for place in places.of(number):
             if place.tree == tree and is_own(tree, place):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 
@@ -137,3 +138,24 @@ def test_the_demo_s_tree_is_a_repository(tmp_path: pathlib.Path) -> None:
         subprocess.run([str(script), str(tmp_path / name)], check=True)
         heads.add((tmp_path / name / ".git" / "refs" / "heads" / "linux-6.1.y").read_text())
     assert len(heads) == 1
+
+
+def test_output_goes_through_links_and_devices(run: Run, tmp_path: pathlib.Path) -> None:
+    """What is no file is not put in place of; a file keeps its permissions."""
+    arguments = ("backports", "5.10", "--format", "ids", "--state", "all", "--output")
+    kept = tmp_path / "kept"
+    kept.write_text("old")
+    kept.chmod(0o600)
+    (tmp_path / "link").symlink_to(kept)
+    assert run(*arguments, str(tmp_path / "link")).status == 0
+    assert (tmp_path / "link").is_symlink()
+    assert kept.read_text() == f"{UPSTREAM}\n"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        assert run(*arguments, str(pipe)).status == 0
+        assert reader.communicate()[0] == f"{UPSTREAM}\n"
+    assert pipe.is_fifo()
+    assert run(*arguments, "-").out == f"{UPSTREAM}\n"
+    assert not pathlib.Path("-").exists()

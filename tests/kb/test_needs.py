@@ -428,3 +428,21 @@ def test_a_commit_applied_again_is_released_again(trees: Trees) -> None:
     assert [event.kind for event in row.events] == ["released", "reverted", "re-applied"]
     assert (row.sha, row.state, row.reason) == (upstream, "released", "applied again in 5.10.3")
     assert row.event.commit == again
+
+
+def test_a_commit_that_denies_an_upstream_one_is_no_backport(trees: Trees) -> None:
+    """The same title and author, but the tree's commit says that there is none upstream."""
+    cause = trees.main("tick: use two")
+    trees.backport(cause, "tick: use two")
+    fix = trees.main(fixing("tick: update the defaults", cause))
+    trees.stable(
+        "tick: update the defaults\n\nNo upstream commit exists for this commit.\n\nOnly here.\n"
+    )
+    assert by_sha(trees.rows(), fix).state == "needed"
+
+
+def test_what_fixes_an_unknown_commit_is_not_cleared(trees: Trees) -> None:
+    """A slip of the pen in Fixes: says nothing of what the tree has."""
+    note = "Cc: stable@vger.kernel.org\n"
+    fix = trees.main(fixing("tick: count right", "deadbeefdead", "clock: never seen", note))
+    assert trees.states().get(fix) in (None, "unknown")
