@@ -72,12 +72,13 @@ class People(Tables):
             found = ids if found is None else found & ids
         return found or set()
 
-    def suggest(self, text: str) -> tuple[str, str] | None:
-        """A word of TEXT that nobody has in the name or address, and the one that was meant."""
+    def suggest(self, text: str) -> list[tuple[str, str]]:
+        """The words of TEXT that nobody has in the name or address, and those that were meant."""
         from patchlore.index.suggestions import near_names
 
         if self._with_address(text):
-            return None
+            return []
+        meant: list[tuple[str, str]] = []
         known: set[str] | None = None
         for word in words(text):
             if len(word) < 4:
@@ -88,8 +89,8 @@ class People(Tables):
             if word not in known:
                 near = near_names(word, known)
                 if near is not None:
-                    return word, near
-        return None
+                    meant.append((word, near))
+        return meant
 
     def _kin(self, word: str) -> list[object]:
         """The people with a word that has the stem of WORD in their name or address."""

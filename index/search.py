@@ -367,22 +367,24 @@ class Searcher:
         }
 
     def _suggestion(self, tree: Node) -> str | None:
-        """The query with a word of the archive in the place of one that finds nothing."""
-        for leaf in leaves(tree):
-            if not isinstance(leaf, Text):
-                continue
-            meant: tuple[str, str] | None = None
-            if not is_text(leaf):
-                meant = self._people.suggest(leaf.text)
-            elif (text := self._open_text()) is not None:
-                meant = text.suggest(leaf.prefix.name if leaf.prefix else None, leaf.text)
-            if meant is None:
-                continue
-            written = self._query[leaf.place.start : leaf.place.end].lower()
-            place = leaf.place.start + written.rfind(meant[0])
-            if place >= leaf.place.start:
-                return self._query[:place] + meant[1] + self._query[place + len(meant[0]) :]
-        return None
+        """The query with words of the archive in the place of those that find nothing.
+
+        Where that finds nothing either, rare words are replaced too: "implict" is in mails, but
+        not beside the others.
+        """
+        from patchlore.index.correcting import corrected
+
+        query, notes, text = self._query, self._notes, self._open_text()
+        plain = corrected(query, tree, self._people, text)
+        try:
+            for suggestion in (plain, corrected(query, tree, self._people, text, rare=True)):
+                if suggestion is not None and self._evaluate(self._parse(suggestion)):
+                    return suggestion
+        except QueryError:  # a word that reads as an operator in its new place
+            pass
+        finally:
+            self._query, self._notes = query, notes
+        return plain
 
     def _add_snippets(self, tree: Node, hits: Sequence[Hit]) -> None:
         asked = [leaf for leaf in leaves(tree) if isinstance(leaf, Text) and is_text(leaf)]

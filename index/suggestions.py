@@ -21,6 +21,10 @@ _MOST_IDENTIFIERS = 20_000
 #: So many of the closest words are tried.
 _TRIED = 8
 
+#: A word that no more messages have is a mistake where so many times more have a close one.
+_RARE = 20
+_TIMES = 10
+
 
 def near_words(connection: sqlite3.Connection, word: str) -> list[str]:
     """The words of the vocabulary (tables ``stem`` and ``part``) closest to WORD.
@@ -38,21 +42,28 @@ def near_words(connection: sqlite3.Connection, word: str) -> list[str]:
 
 
 def suggest(
-    connection: sqlite3.Connection, text: str, count: Callable[[str], int]
-) -> tuple[str, str] | None:
-    """Return a word of TEXT that finds nothing and what was probably meant by it.
+    connection: sqlite3.Connection,
+    text: str,
+    count: Callable[[str], int],
+    *,
+    rare: bool = False,
+) -> list[tuple[str, str]]:
+    """Return the words of TEXT that find nothing, each with what was probably meant by it.
 
     COUNT says how many messages a word finds: the closest words that find any
-    are compared by that.
+    are compared by that.  With RARE also words that few messages have, where a
+    close one is in many more: others make the same mistakes.
     """
+    meant = []
     for word in dict.fromkeys(words(text)):
-        if count(word):
+        number = count(word)
+        if number > (_RARE if rare else 0):
             continue
         found = {near: count(near) for near in near_words(connection, word)[:_TRIED]}
         best = max(found, key=lambda near: found[near], default=None)
-        if best is not None and found[best]:
-            return word, best
-    return None
+        if best is not None and found[best] > _TIMES * number:
+            meant.append((word, best))
+    return meant
 
 
 def near_names(name: str, known: Iterable[str]) -> str | None:

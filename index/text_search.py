@@ -151,15 +151,17 @@ class TextSearch:
                     scores[message] = scores.get(message, 0.0) + score
         return scores
 
-    def suggest(self, prefix: str | None, text: str) -> tuple[str, str] | None:
-        """A word of TEXT that finds nothing under PREFIX, and what was probably meant by it."""
+    def suggest(
+        self, prefix: str | None, text: str, *, rare: bool = False
+    ) -> list[tuple[str, str]]:
+        """The words of TEXT that find nothing under PREFIX (or little, with RARE), and others."""
         from patchlore.index.suggestions import suggest
 
         def count(word: str) -> int:
             return len(self.find(prefix, word, quoted=False) or ())
 
         with self._database.guarded():
-            return suggest(self._database.connection, text, count)
+            return suggest(self._database.connection, text, count, rare=rare)
 
     def words_meant(self, text: str, quoted: bool) -> set[str]:
         """All words that TEXT stands for, to mark them where they are shown."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pathlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from patchlore.index.indexing import update_index
 from patchlore.index.search import Searcher
 from patchlore.index.suggestions import distance
+from patchlore.kb.store import Archive
+from tests.index.letters import fill_archive, mail
 
 
 @pytest.mark.parametrize(
@@ -23,6 +28,8 @@ from patchlore.index.suggestions import distance
         ("f:mirra ring", "f:mira ring"),
         ("xyzzyxyzzy", None),
         ("rnig", "ring"),
+        ("widgte rnig", "widget ring"),
+        ("s:widgte f:quil", "s:widget f:quill"),
         ("zzz", None),
         ("commit:0000000", None),
     ],
@@ -44,6 +51,26 @@ def test_suggestion_finds_something_by_itself(searcher: Searcher) -> None:
     suggestion = searcher.search("dfa:old_wrap_helpre").suggestion
     assert suggestion == "dfa:old_wrap_helper"
     assert searcher.search(suggestion).total
+
+
+@pytest.mark.parametrize("engine", ["whoosh", "sqlite"])
+def test_mistakes_of_others_are_mistakes(tmp_path: pathlib.Path, engine: str) -> None:
+    """A word that one mail has misspelled as the query does is replaced where all finds nothing."""
+    texts = ["An implict rule."] + ["An implicit case."] * 12 + ["An implicit fallthrough."]
+    path = tmp_path / "archive"
+    fill_archive(
+        path,
+        [
+            mail(number, f"mail {number}", f"{text} This is number {number}.\n")
+            for number, text in enumerate(texts)
+        ],
+    )
+    update_index(path, engine=engine)
+    with Archive(path) as archive, Searcher(archive) as searcher:
+        assert searcher.search("implict fallthruogh").suggestion == "implicit fallthrough"
+        assert searcher.search("implict fallthrough").suggestion == "implicit fallthrough"
+        assert searcher.search("implict").suggestion is None
+        assert searcher.search("rule fallthrough").suggestion is None
 
 
 @pytest.mark.parametrize(
