@@ -32,18 +32,21 @@ _ENOUGH = 12
 #: Characters of a body that are put in lower case at once.
 _PIECE = 16_384
 
-# What the author wrote comes first, what others wrote last.
+# What the author wrote comes first ("0"), what others wrote last; some lines are never shown.
+_NEVER = "9"
 _ORDER = {
-    KIND_HUNK: 1,
-    KIND_ADDED: 1,
-    KIND_REMOVED: 1,
-    KIND_STAT: 2,
-    KIND_CONTEXT: 3,
-    KIND_DIFF: 3,
-    KIND_QUOTED: 4,
-    KIND_FOREIGN: 4,
+    KIND_HUNK: "1",
+    KIND_ADDED: "1",
+    KIND_REMOVED: "1",
+    KIND_STAT: "2",
+    KIND_CONTEXT: "3",
+    KIND_DIFF: "3",
+    KIND_QUOTED: "4",
+    KIND_FOREIGN: "4",
+    KIND_BINARY: _NEVER,
+    KIND_CUT: _NEVER,
 }
-_NEVER = frozenset((KIND_BINARY, KIND_CUT))
+_ORDERS = dict.fromkeys(range(128), "0") | {ord(kind): order for kind, order in _ORDER.items()}
 
 
 class Snippet(Struct, frozen=True):
@@ -74,26 +77,36 @@ def make_snippet(
     whole = {word for word in words if not word.endswith("*")}
     starts = tuple(word[:-1] for word in words if word.endswith("*"))
     likely = re.compile("|".join(re.escape(word) for word in (*whole, *starts)))
-    best: tuple[tuple[int, int], int, str, str, list[tuple[int, int]]] | None = None
-    seen = 0
-    for number, line in _likely_lines(message.body, likely):
-        kind = message.line_kinds[number - 1 : number]
-        order = _ORDER.get(kind, 0)
-        if kind in _NEVER or (best is not None and order > best[0][0]):
-            continue
-        found = [
-            (word, start, end)
-            for word, start, end in word_spans(line[:2000])
-            if word in whole or (starts and word.startswith(starts))
-        ]
-        if not found:
-            continue
-        rank = (order, -len({word for word, _, _ in found}))
-        if best is None or rank < best[0]:
-            best = (rank, number, kind, line, [(start, end) for _, start, end in found])
-        seen += 1
-        if order == 0 and seen >= _ENOUGH:
+    best: tuple[tuple[str, int], int, str, str, list[tuple[int, int]]] | None = None
+    kinds = message.line_kinds
+    orders = kinds.translate(_ORDERS)
+    lines, lowest = _own_lines(message.body, orders, likely), "0"
+    for _ in range(2):
+        seen = 0
+        for number, line in lines:
+            order = orders[number - 1 : number] or "0"
+            if order < lowest or order == _NEVER or (best is not None and order > best[0][0]):
+                continue
+            if best is not None and order == best[0][0] and seen >= _ENOUGH:
+                if order == lowest:
+                    break
+                continue
+            found = [
+                (word, start, end)
+                for word, start, end in word_spans(line[:2000])
+                if word in whole or (starts and word.startswith(starts))
+            ]
+            if not found:
+                continue
+            rank = (order, -len({word for word, _, _ in found}))
+            seen = 1 if best is None or order < best[0][0] else seen + 1
+            if best is None or rank < best[0]:
+                kind = kinds[number - 1 : number]
+                best = (rank, number, kind, line, [(start, end) for _, start, end in found])
+        lowest = min(orders.replace("0", _NEVER), default=_NEVER)
+        if best is not None or lowest == _NEVER:
             break
+        lines = _likely_lines(message.body, likely)
     if best is None:
         return None
     rank, number, kind, line, marks = best
@@ -122,6 +135,17 @@ def find_snippet(
                 shift = len(line) - len(text)
                 return _cut(line, number, kind, [(found[0] + shift, found[1] + shift)])
     return None
+
+
+def _own_lines(body: str, orders: str, likely: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Yield number and text of the author's own lines that LIKELY matches in lower case."""
+    lines = body.split("\n")
+    orders = orders.ljust(len(lines), "0")
+    place = orders.find("0", 0, len(lines))
+    while place >= 0:
+        if likely.search(lines[place].lower()):
+            yield place + 1, lines[place]
+        place = orders.find("0", place + 1, len(lines))
 
 
 def _likely_lines(body: str, likely: re.Pattern[str]) -> Iterator[tuple[int, str]]:
