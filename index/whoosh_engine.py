@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from patchlore.index.engine import PROSE_FIELDS, AnyWord, Document, Pattern, Phrase
+from patchlore.index.engine import PROSE_FIELDS, Document, Pattern, Phrase
 from patchlore.index.errors import DamagedIndex
 from patchlore.index.whoosh_postings import (
     GroupingPool,
@@ -24,6 +24,7 @@ from patchlore.index.whoosh_postings import (
     decode_positions,
     make_schema,
 )
+from patchlore.index.whoosh_ranges import documents_of, values_of
 
 # Whoosh 2.7.4 has no types and whoosh3 a few: for the checker it is Any.
 whoosh_index: Any = import_module("whoosh.index")
@@ -36,9 +37,6 @@ _LIMIT_MB = 512
 #: updates, so that merging takes little time and memory.
 _SMALL = 4 * 1024 * 1024
 _MOST_SMALL = 8
-
-#: How many words "foo*" may stand for in one segment.
-_MOST_EXPANSIONS = 10_000
 
 
 class WhooshEngine:
@@ -149,8 +147,10 @@ class _Segment:
                 continue
             if isinstance(pattern, Phrase) and len(pattern.words) > 1:
                 found.update(self._phrase(field, pattern))
+            elif isinstance(pattern, Phrase) and pattern.open_end:
+                found |= documents_of(self._reader, field, pattern.words[0])
             else:
-                for word in self._words(field, pattern):
+                for word in self._words(field, pattern.words):
                     postings = self._reader.postings(field, word)
                     while postings.is_active():
                         found.update(_ids(postings))
@@ -168,7 +168,10 @@ class _Segment:
                 for document, places in self._phrase(field, pattern).items():
                     counts[document] = counts.get(document, 0.0) + weight * len(places)
                 continue
-            values = self._values(field, self._words(field, pattern))
+            if isinstance(pattern, Phrase) and pattern.open_end:
+                values = values_of(self._reader, field, pattern.words[0])
+            else:
+                values = self._values(field, self._words(field, pattern.words))
             each = weight / 4  # a place takes four bytes
             if not counts:
                 sizes = map(len, values.values())
@@ -180,33 +183,22 @@ class _Segment:
             return counts
         return {doc: count for doc, count in counts.items() if doc not in self.deleted}
 
-    def _words(self, field: str, pattern: Pattern) -> list[bytes]:
-        """The words of this segment that a pattern of one place stands for."""
-        if isinstance(pattern, AnyWord) or not pattern.open_end:
-            words = [word.encode("utf-8", "replace") for word in pattern.words]
-            return [word for word in words if (field, word) in self._reader]
-        return list(self._expand(field, pattern.words[0]))
-
-    def _expand(self, field: str, prefix: str) -> Iterator[bytes]:
-        for count, word in enumerate(self._reader.expand_prefix(field, prefix)):
-            if count >= _MOST_EXPANSIONS:
-                return
-            yield word
+    def _words(self, field: str, words: Iterable[str]) -> list[bytes]:
+        """Those of WORDS that a field of this segment has."""
+        encoded = [word.encode("utf-8", "replace") for word in words]
+        return [word for word in encoded if (field, word) in self._reader]
 
     def _phrase(self, field: str, phrase: Phrase) -> dict[int, list[int]]:
         """Where the phrase ends in each document that has it."""
-        places: list[list[bytes]] = []
+        values: list[dict[int, bytes]] = []
         for index, word in enumerate(phrase.words):
-            last = index == len(phrase.words) - 1
-            if last and phrase.open_end:
-                words = list(self._expand(field, word))
+            if phrase.open_end and index == len(phrase.words) - 1:
+                having = values_of(self._reader, field, word)
             else:
-                whole = word.encode("utf-8", "replace")
-                words = [whole] if (field, whole) in self._reader else []
-            if not words:
+                having = self._values(field, self._words(field, (word,)))
+            if not having:
                 return {}
-            places.append(words)
-        values = [self._values(field, words) for words in places]
+            values.append(having)
         documents = set(values[0]).intersection(*values[1:])
         ends: dict[int, list[int]] = {}
         for document in documents:

@@ -165,3 +165,29 @@ def test_an_empty_index_finds_nothing(tmp_path: pathlib.Path) -> None:
     engine = WhooshEngine(tmp_path / "whoosh")
     assert engine.find(BOTH, AnyWord(("ring",))) == set()
     engine.close()
+
+
+def test_a_beginning_means_all_words_that_begin_so(harness: Harness) -> None:
+    """However many they are in a segment, alone and at the end of a phrase."""
+    writer, reader = harness()
+    for batch, numbers in enumerate((range(10, 25), range(25, 28), range(30, 31)), 1):
+        for number in numbers:
+            text = " ".join(f"choose ring_{number}{place:03}" for place in range(800))
+            writer.add([document(number, "", f"{text} of rings")])
+        writer.commit(batch)
+    writer.close()
+    engine = reader()
+    everything = {*range(10, 28), 30}
+    for words, expected in (
+        (("ring_",), everything),
+        (("ring_2",), {*range(20, 28)}),
+        (("ring_26799",), {26}),
+        (("ring_26800",), set()),
+        (("choose", "ring_1"), {*range(10, 20)}),
+        (("of", "ring_"), set()),
+        (("of", "ring"), everything),
+    ):
+        phrase = Phrase(words, open_end=True)
+        assert engine.find(("own",), phrase) == expected
+        assert engine.rank({"own": 1.0}, [phrase], everything).keys() == expected
+    engine.close()
