@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from patchlore.index.database import FOLDER, IndexDatabase, database_path
+from patchlore.index.database import (
+    FOLDER,
+    GENERATION,
+    WHOOSH_FOLDER,
+    IndexDatabase,
+    database_path,
+)
 from patchlore.index.engine import AnyWord
 from patchlore.index.errors import DamagedIndex, IndexingError
-from patchlore.index.indexing import GENERATION, WHOOSH_FOLDER
 from patchlore.kb.store import Archive
 
 

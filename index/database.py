@@ -20,6 +20,11 @@ INDEX_VERSION = 2
 
 FOLDER = "index"
 FILE_NAME = "words.sqlite"
+WHOOSH_FOLDER = "whoosh"
+
+#: A document's number is its message's row id, plus this for each time that
+#: the message was indexed before: FTS5 without text can't delete, and need not.
+GENERATION = 1 << 40
 
 ENGINES = ("whoosh", "sqlite")
 

@@ -10,7 +10,14 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 
-from patchlore.index.database import ENGINES, FOLDER, IndexDatabase, database_path
+from patchlore.index.database import (
+    ENGINES,
+    FOLDER,
+    GENERATION,
+    WHOOSH_FOLDER,
+    IndexDatabase,
+    database_path,
+)
 from patchlore.index.engine import EngineWriter
 from patchlore.index.errors import DamagedIndex, IndexingError
 from patchlore.index.making import Maker, Makers, Task, WorkerEnded, default_jobs
@@ -22,12 +29,6 @@ BATCH = 8192
 
 #: Messages that are looked up at a time.
 _LISTED = 100_000
-
-#: A document's number is its message's row id, plus this for each time that
-#: the message was indexed before: FTS5 without text can't delete, and need not.
-GENERATION = 1 << 40
-
-WHOOSH_FOLDER = "whoosh"
 
 #: What a search leaves in the index's folder when it meets damage.
 DAMAGED = "damaged"

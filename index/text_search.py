@@ -5,7 +5,13 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable, Collection, Sequence
 
-from patchlore.index.database import FOLDER, IndexDatabase, database_path
+from patchlore.index.database import (
+    FOLDER,
+    GENERATION,
+    WHOOSH_FOLDER,
+    IndexDatabase,
+    database_path,
+)
 from patchlore.index.diff_lines import KINDS, Found
 from patchlore.index.engine import (
     CODE_FIELDS,
@@ -16,7 +22,6 @@ from patchlore.index.engine import (
     Pattern,
     Phrase,
 )
-from patchlore.index.indexing import GENERATION, WHOOSH_FOLDER
 from patchlore.index.patterns import Chunk, chunks
 from patchlore.index.regexes import Regex
 from patchlore.index.sqlite_engine import SqliteEngine
