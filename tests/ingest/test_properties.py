@@ -191,6 +191,7 @@ HOSTILE: dict[str, Any] = {
     "parentheses": lambda n: letter("(" * n, subject="(" * n),
     "address parentheses": lambda n: letter("x", "To: " + "(" * n),
     "address quotes": lambda n: letter("x", "Cc: " + '"' * n + "<" * n),
+    "address escapes": lambda n: letter("x", 'To: "' + 'a\\"' * (n // 3)),
     "commas": lambda n: letter("," * n, "To: " + "," * n),
     "quote marks": lambda n: letter(">" * n),
     "quote lines": lambda n: letter(">\n" * n),
