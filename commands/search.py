@@ -6,7 +6,6 @@ import argparse
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from patchlore.commands.common import (
@@ -25,7 +24,6 @@ from patchlore.commands.common import (
 if TYPE_CHECKING:
     from patchlore.index.hits import Hit, Results
     from patchlore.index.search import Searcher
-    from patchlore.index.snippets import Snippet
     from patchlore.kb.store import Archive
 
 FORMATS = ("text", "json", "mbox", "ids")
@@ -205,19 +203,22 @@ def _print_facets(searcher: Searcher, query: str, args: argparse.Namespace) -> R
 
 def _print_entries(searcher: Searcher, query: str, args: argparse.Namespace) -> Results:
     """Print --limit entries; each may stand for several mails, so more are looked for at first."""
-    limit = 2 * args.limit
+    from patchlore.commands.search_entries import entries_of, entry_lines
+
+    # The rest of a series may stand far behind the first of its patches.
+    limit = 4 * args.limit + 40 if args.limit else 0
     while True:
         results = searcher.search(query, limit=limit, sort=args.sort, snippets=False)
-        entries = fold(results.hits)
+        entries = entries_of(results.hits)
         if not limit or len(entries) >= args.limit or len(results.hits) >= results.total:
             break
         limit *= 4
     entries = entries[: args.limit] if args.limit else entries
-    searcher.add_snippets(query, [hit for hit, _ in entries])
+    searcher.add_snippets(query, [entry.hit for entry in entries])
     style = Style()
-    for hit, folded in entries:
-        print_lines(_text_lines(hit, folded, style))
-    _note_shown(sum(1 + len(folded) for _, folded in entries), results.total)
+    for entry in entries:
+        print_lines(entry_lines(entry, style))
+    _note_shown(sum(entry.hits for entry in entries), results.total)
     return results
 
 
@@ -256,65 +257,17 @@ def _write(archive: Archive, results: Results, form: str) -> None:
         for hit in results.hits:
             write_bytes(mboxrd(as_mail(archive, hit.message), hit.timestamp))
     else:
+        from patchlore.commands.search_entries import Entry, entry_lines
+
         style = Style()
         for hit in results.hits:
-            print_lines(_text_lines(hit, [], style))
+            print_lines(entry_lines(Entry(hit=hit), style))
         _note_shown(len(results.hits), results.total)
 
 
 def _note_shown(shown: int, total: int) -> None:
     if shown < total:
         note(f"{shown:,} of {total:,} messages; --limit 0 shows all.")
-
-
-def fold(hits: Sequence[Hit]) -> list[tuple[Hit, list[Hit]]]:
-    """Return each hit with the other revisions of the same patch, folded into it.
-
-    Revisions have one author, title and tree, and differ in their version; the
-    first in the order of HITS stands for all.  A resend stands by itself.
-    """
-    entries: list[tuple[Hit, list[Hit]]] = []
-    groups: dict[object, list[tuple[Hit, list[Hit]]]] = {}
-    for hit in hits:
-        known = groups.setdefault(hit.patch, []) if hit.patch is not None else []
-        for first, others in known:
-            if hit.version not in {first.version, *(other.version for other in others)}:
-                others.append(hit)
-                break
-        else:
-            entry: tuple[Hit, list[Hit]] = (hit, [])
-            entries.append(entry)
-            known.append(entry)
-    return entries
-
-
-def _text_lines(hit: Hit, folded: Sequence[Hit], style: Style) -> list[str]:
-    from patchlore.kb.text import day, printable
-
-    who = printable(hit.name or hit.email or "?")
-    lines = [
-        f"{style.name(day(hit.timestamp))}  {who[:24]:24}"
-        f"  {style.head(printable(hit.subject or '(no subject)'))}",
-        f"            {style.proof(printable(hit.key))}",
-    ]
-    if folded:
-        versions = ", ".join(f"v{other.version} {day(other.timestamp)}" for other in folded[:6])
-        more = f" and {len(folded) - 6} more" if len(folded) > 6 else ""
-        lines.append(f"            {style.proof(f'other revisions: {versions}{more}')}")
-    if hit.snippet is not None:
-        lines.append(f"            {_marked(hit.snippet, style, printable)}")
-    return lines
-
-
-def _marked(snippet: Snippet, style: Style, printable: Callable[[str], str]) -> str:
-    """The line of a snippet with what was asked for standing out."""
-    pieces, end = [], 0
-    for start, stop in snippet.marks:
-        pieces.append(printable(snippet.text[end:start]))
-        pieces.append(style.head(printable(snippet.text[start:stop])))
-        end = stop
-    pieces.append(printable(snippet.text[end:]))
-    return "".join(pieces).strip()
 
 
 def _one_line(key: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import Any
 
 from msgspec import Struct
 
@@ -33,6 +34,8 @@ class Hit(Struct, kw_only=True):
     version: int | None
     #: The same for all revisions of a patch or a cover letter; None for other mails.
     patch: tuple[object, ...] | None
+    #: The same for all mails of one sending of a series; None for other mails.
+    sending: tuple[object, ...] | None = None
     score: float | None = None
     snippet: Snippet | None = None
 
@@ -97,7 +100,7 @@ class Hits(Tables):
                 " CASE WHEN has_tags AND NOT is_reply AND notice IS NULL AND title_hash IS NOT NULL"
                 " THEN title_hash END, author_name, author_email,"
                 " (SELECT group_concat(tree) FROM target_tree WHERE message = mail.id),"
-                " prefixes LIKE '% AUTOSEL %', is_cover FROM mail"
+                " prefixes LIKE '% AUTOSEL %', is_cover, thread, parts FROM mail"
                 " WHERE id IN (SELECT value FROM json_each(?))",
                 (json_list(ids),),
             )
@@ -115,7 +118,8 @@ class Hits(Tables):
                 is_patch=bool(row[8]),
                 is_reply=bool(row[9]),
                 version=row[10],
-                patch=None if row[11] is None else _patch_key(*row[11:]),
+                patch=None if row[11] is None else _patch_key(*row[11:17]),
+                sending=None if row[11] is None else _sending_key(row),
                 score=None if scores is None else scores[id_],
             )
             for id_ in ids
@@ -128,3 +132,15 @@ def _patch_key(
 ) -> tuple[object, ...]:
     """What revisions of a patch have in common; one for another tree is another patch."""
     return (title, email or name, trees, autosel, cover)
+
+
+def _sending_key(row: tuple[Any, ...]) -> tuple[object, ...] | None:
+    """What the mails of one sending of a series have in common.
+
+    What AUTOSEL picks is numbered, too, but the patches have nothing to do with each other.
+    """
+    name, email, version = row[6], row[7], row[10]
+    trees, autosel, _, thread, parts = row[14:]
+    if autosel or not parts or parts < 2:
+        return None
+    return (thread, email or name, version or 1, parts, trees)

@@ -77,6 +77,72 @@ def test_only_revisions_are_folded(
     assert "3@example.org\n            other revisions: v1 2024-01-02\n" in out
 
 
+def part(number: int, subject: str, cover: int, sender: str = "Bo <bo@example.org>") -> Raw:
+    """Return a patch that is sent in answer to a cover letter."""
+    raw = posted(number, subject, sender)
+    head = f"In-Reply-To: <{cover}@example.org>\nMessage-ID:".encode()
+    raw.data = raw.data.replace(b"Message-ID:", head, 1)
+    return raw
+
+
+def test_a_series_is_one_entry(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its patches stand below the first that is found, whichever revision has them.
+
+    What AUTOSEL numbers in one thread is no series, nor is somebody else's patch in it.
+    """
+    mails = [
+        posted(1, "[PATCH 0/3] tick: tails"),
+        part(2, "[PATCH 1/3] tick: copy the tail", 1),
+        part(3, "[PATCH 2/3] tick: cut the tail", 1),
+        part(4, "[PATCH 3/3] tick: free the tail", 1),
+        posted(5, "[PATCH v2 0/2] tick: tails"),
+        part(6, "[PATCH v2 1/2] tick: copy the tail", 5),
+        part(7, "[PATCH v2 2/2] tick: free the tail", 5),
+        part(8, "[PATCH 2/3] tick: another tail", 1, "Cy <cy@example.org>"),
+        posted(9, "[PATCH AUTOSEL 5.4 1/9] tick: a first pick"),
+        part(10, "[PATCH AUTOSEL 5.4 2/9] tick: a second pick", 9),
+    ]
+    fill_archive(tmp_path, mails)
+    assert run(tmp_path, "search", "f:bo -is:autosel") == 0
+    out = capsys.readouterr().out
+    assert out.splitlines() == [
+        "2024-01-02  Bo                        [PATCH v2 2/2] tick: free the tail",
+        "            7@example.org",
+        "            other revisions: v1 2024-01-02",
+        "            3 others of the series:",
+        "              [PATCH v2 1/2] tick: copy the tail",
+        "                6@example.org (also v1)",
+        "              [PATCH v2 0/2] tick: tails",
+        "                5@example.org (also v1)",
+        "              [PATCH 2/3] tick: cut the tail",
+        "                3@example.org",
+    ]
+    for query in ("--flat f:bo", "is:autosel"):
+        run(tmp_path, "search", *query.split())
+        assert "of the series" not in capsys.readouterr().out
+
+
+def test_series_are_joined_by_a_patch_of_both(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What of v2 and of v1 is found first is one series when a later hit is in both."""
+    mails = [
+        part(1, "[PATCH 1/2] tick: copy the tail", 21),
+        part(2, "[PATCH v2 1/2] tick: copy the tail", 22),
+        part(3, "[PATCH 2/2] tick: cut the tail", 21),
+        part(4, "[PATCH v2 2/2] tick: free the tail", 22),
+    ]
+    fill_archive(tmp_path, mails)
+    assert run(tmp_path, "search", "--limit", "1", "f:bo") == 0
+    shown = capsys.readouterr()
+    assert [line.strip() for line in shown.out.splitlines() if "@" in line] == [
+        "4@example.org",
+        "3@example.org",
+        "2@example.org (also v1)",
+    ]
+    assert "messages" not in shown.err
+
+
 def test_the_limit_counts_entries(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
