@@ -156,6 +156,14 @@ def print_json_lines(values: Iterable[Any]) -> None:
     sys.stdout.buffer.flush()
 
 
+def number_from_zero(text: str) -> int:
+    """Return the number of ``--limit``, 0 for all; raises ArgumentTypeError for a negative one."""
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError("give a number from 0")
+    return number
+
+
 def note(text: str, *, keep_lines: bool = False) -> None:
     """Print a note to standard error; names of files and mail in it are made harmless.
 

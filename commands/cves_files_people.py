@@ -11,6 +11,7 @@ from patchlore.commands.common import (
     Subparsers,
     add_command,
     add_json,
+    number_from_zero,
     open_archive,
     print_json,
     print_lines,
@@ -70,18 +71,11 @@ def add_parsers(subparsers: Subparsers) -> None:
 def _add_limit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit",
-        type=_limit,
+        type=number_from_zero,
         default=_LIMIT,
         metavar="N",
         help=f"at most N entries in each list (default {_LIMIT}, 0: all)",
     )
-
-
-def _limit(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("give a number from 0")
-    return number
 
 
 def run_cve(args: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ from patchlore.commands.common import (
     add_command,
     archive_path,
     note,
+    number_from_zero,
     open_archive,
     print_json,
     print_json_lines,
@@ -67,7 +68,7 @@ def add_parsers(subparsers: Subparsers) -> None:
     parser._negative_number_matcher = re.compile(r"-(?!-)")
     parser.add_argument(
         "--limit",
-        type=_limit,
+        type=number_from_zero,
         default=50,
         metavar="N",
         help="at most N entries (default 50, 0: all)",
@@ -113,13 +114,6 @@ def add_parsers(subparsers: Subparsers) -> None:
         "--engine", choices=("whoosh", "sqlite"), help="what holds the prose (default whoosh)"
     )
     parser.set_defaults(run=run_index)
-
-
-def _limit(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("give a number from 0")
-    return number
 
 
 def _help_of_prefixes() -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from patchlore.index.tables import Tables, hex_condition, json_list
+from patchlore.index.tables import Tables, hex_condition
+from patchlore.kb.columns import json_list
 from patchlore.kb.reading import gcc_commit_condition, is_gcc_commit
 
 

@@ -20,6 +20,7 @@ import zstandard
 from msgspec import Struct, msgpack
 
 from patchlore.index.document import CODE_KINDS, Searched, code_line
+from patchlore.index.fts import quote
 from patchlore.index.line_matcher import LineMatcher
 from patchlore.index.regexes import Regex, selectivity
 from patchlore.ingest.function_names import function_name
@@ -291,7 +292,7 @@ def _trigram_query(regex: Regex) -> str:
         share = max(1, left // len(alternatives))
         groups.append(
             " OR ".join(
-                "(" + " AND ".join(map(_quote, trigrams[:share])) + ")" for trigrams in alternatives
+                "(" + " AND ".join(map(quote, trigrams[:share])) + ")" for trigrams in alternatives
             )
         )
         left -= sum(len(trigrams[:share]) for trigrams in alternatives)
@@ -310,7 +311,3 @@ def _trigrams(literal: str) -> list[str]:
     )
     every = list(found)
     return every[::3] + every[1::3] + every[2::3]
-
-
-def _quote(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'

@@ -6,7 +6,8 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from patchlore.index.tables import Tables, json_list
+from patchlore.index.tables import Tables
+from patchlore.kb.columns import json_list
 
 #: The kind of a message, in the words of ``kb.reading.Brief``, without its tree.
 _KIND = (

@@ -12,8 +12,9 @@ from functools import partial
 
 from patchlore.index.commits import Commits
 from patchlore.index.paths import Paths
-from patchlore.index.tables import FactError, Tables, hex_condition, json_list
+from patchlore.index.tables import FactError, Tables, hex_condition
 from patchlore.index.words import message_id_words
+from patchlore.kb.columns import json_list
 from patchlore.kb.store import Archive
 from patchlore.kb.text import unescaped
 from patchlore.kb.versions import rank, tree_name

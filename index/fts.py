@@ -91,11 +91,12 @@ class FtsTable:
         if not mine or not pattern.words:
             return None
         if isinstance(pattern, Phrase):
-            asked = _quote(" ".join(pattern.words)) + (" *" if pattern.open_end else "")
+            asked = quote(" ".join(pattern.words)) + (" *" if pattern.open_end else "")
         else:
-            asked = "(" + " OR ".join(map(_quote, pattern.words)) + ")"
+            asked = "(" + " OR ".join(map(quote, pattern.words)) + ")"
         return f"{{{' '.join(mine)}}} : {asked}"
 
 
-def _quote(text: str) -> str:
+def quote(text: str) -> str:
+    """Return a text as a string of FTS5's query syntax (https://www.sqlite.org/fts5.html, 3.1)."""
     return '"' + text.replace('"', '""') + '"'

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from patchlore.index.facets import Facets
 from patchlore.index.snippets import Snippet
-from patchlore.index.tables import Tables, json_list
+from patchlore.index.tables import Tables
+from patchlore.kb.columns import json_list
 
 #: Up to this many messages are sorted; of more, the newest are picked one by one.
 _FEW = 2000

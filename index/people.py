@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from patchlore.index.patterns import Chunk, chunks
-from patchlore.index.tables import Tables, has_chunk, json_list, wildcards_around
+from patchlore.index.tables import Tables, has_chunk, wildcards_around
 from patchlore.index.words import stem, words
+from patchlore.kb.columns import json_list
 
 _ROLES = {
     "f": ("from",),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from patchlore.index.patterns import Chunk, chunks
 from patchlore.index.words import words
+from patchlore.kb.columns import json_list
 from patchlore.kb.store import Archive
 
 _HEX = re.compile(r"[0-9a-f]{4,64}")
@@ -94,8 +94,3 @@ def hex_condition(column: str, value: str) -> tuple[str, list[object]]:
         f"({column} >= ? AND {column} < ? OR {column} IN (SELECT value FROM json_each(?)))",
         [text, f"{text}g", json_list(shorter)],
     )
-
-
-def json_list(values: Iterable[object]) -> str:
-    """Return values for json_each: one parameter for a list of any length."""
-    return json.dumps(list(values))

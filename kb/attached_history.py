@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from patchlore.ingest.message import CONFIDENCES
+from patchlore.kb.columns import number_or_none, text_or_none
 from patchlore.kb.events import Event
 from patchlore.kb.store import Archive
 from patchlore.kb.trees import in_range, trees_for, trees_in_range
@@ -114,36 +115,28 @@ def _event(row: Sequence[object], tree: str) -> Event:
      applicable, relation, sha, how, line, text, rule, confidence, named) = row  # fmt: skip
     if relation == "upstream":
         kind = "autosel" if " AUTOSEL " in str(prefixes) else "posted"
-        subject = _text(title)
+        subject = text_or_none(title)
     else:
-        kind, subject = "reverted", _text(named) or _text(title)
+        kind, subject = "reverted", text_or_none(named) or text_or_none(title)
     return Event(
         kind=kind,
         tree=tree,
         sha=str(sha),
         subject=subject,
-        timestamp=_number(timestamp),
+        timestamp=number_or_none(timestamp),
         message=int(str(id_)),
         key=str(key),
         attachment=int(str(position)),
-        author=_text(author),
-        by=_text(sender),
-        version=_number(version),
-        part=_number(part),
-        parts=_number(parts),
-        relation=_text(how),
+        author=text_or_none(author),
+        by=text_or_none(sender),
+        version=number_or_none(version),
+        part=number_or_none(part),
+        parts=number_or_none(parts),
+        relation=text_or_none(how),
         is_patch=True,
         applicable=bool(applicable),
-        line=_number(line),
-        text=_text(text),
-        rule=_text(rule),
+        line=number_or_none(line),
+        text=text_or_none(text),
+        rule=text_or_none(rule),
         confidence=CONFIDENCES[int(str(confidence))],
     )
-
-
-def _text(value: object) -> str | None:
-    return None if value is None or value == "" else str(value)
-
-
-def _number(value: object) -> int | None:
-    return None if value is None else int(str(value))

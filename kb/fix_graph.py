@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from patchlore.kb.columns import number_or_none, text_or_none
 from patchlore.kb.edges_commits import same_changes
 from patchlore.kb.git_places import GitPlaces
 from patchlore.kb.reading import MIN_HEX
@@ -254,16 +255,16 @@ class Graph:
         return Ref(
             relation=str(relation),
             target=self.targets[str(written)],
-            subject=_text(subject),
-            line=_number(line),
-            text=_text(text),
-            confidence=_number(confidence) or 0,
-            message=_number(message) or 0,
+            subject=text_or_none(subject),
+            line=number_or_none(line),
+            text=text_or_none(text),
+            confidence=number_or_none(confidence) or 0,
+            message=number_or_none(message) or 0,
             key=str(key),
-            commit=_text(sha),
-            timestamp=_number(time),
-            cve=_text(cve),
-            version=_text(version),
+            commit=text_or_none(sha),
+            timestamp=number_or_none(time),
+            cve=text_or_none(cve),
+            version=text_or_none(version),
             interval=interval[0] if interval and isinstance(interval[0], Interval) else None,
         )
 
@@ -365,11 +366,3 @@ def is_mainline_version(text: str | None) -> bool:
 def _list(numbers: Iterable[int]) -> str:
     """Row ids as SQL writes a list of them."""
     return ", ".join(str(number) for number in sorted(numbers))
-
-
-def _text(value: object) -> str | None:
-    return None if value is None or value == "" else str(value)
-
-
-def _number(value: object) -> int | None:
-    return None if value is None else int(str(value))

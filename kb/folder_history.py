@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Iterator, Sequence
 
 from patchlore.ingest.message import CONFIDENCES
+from patchlore.kb.columns import number_or_none, text_or_none
 from patchlore.kb.events import Event
 from patchlore.kb.store import Archive
 
@@ -59,19 +60,19 @@ def _events(archive: Archive, rows: Sequence[Sequence[object]]) -> Iterator[Even
             kind="reverted" if is_revert else str(state),
             tree=str(tree),
             sha=None if sha is None else str(sha),
-            subject=_text(named) or _text(title) if is_revert else _text(title),
-            timestamp=when if when is not None else _number(timestamp),
+            subject=text_or_none((named or title) if is_revert else title),
+            timestamp=when if when is not None else number_or_none(timestamp),
             message=int(str(id_)),
             key=str(key),
-            author=_text(author),
+            author=text_or_none(author),
             release=version or None,
-            relation=None if is_revert else _text(how),
+            relation=None if is_revert else text_or_none(how),
             is_patch=True,
             applicable=bool(applicable),
-            line=_number(line),
-            text=_text(text) or str(path),
+            line=number_or_none(line),
+            text=text_or_none(text) or str(path),
             rule=f"in the folder {folder}",
-            confidence=CONFIDENCES[_number(confidence) or 0],
+            confidence=CONFIDENCES[number_or_none(confidence) or 0],
         )
 
 
@@ -86,11 +87,3 @@ def _released(archive: Archive, release: str) -> int | None:
             "SELECT min(timestamp) FROM git_ref WHERE kind = 'tag' AND name = ?", (f"v{release}",)
         )
     return None if found is None else int(found)
-
-
-def _text(value: object) -> str | None:
-    return None if value is None or value == "" else str(value)
-
-
-def _number(value: object) -> int | None:
-    return None if value is None else int(str(value))

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from patchlore.ingest.message import CONFIDENCES
 from patchlore.kb.attached_history import attached_of_commit, attached_to_tree, told_once
+from patchlore.kb.columns import number_or_none, text_or_none
 from patchlore.kb.events import KINDS, Event
 from patchlore.kb.folder_history import folder_events, folder_events_of_commit
 from patchlore.kb.git_history import git_events_of_commit, git_events_of_tree
@@ -166,7 +167,7 @@ def _event(archive: Archive, row: Sequence[object], tree: str) -> Event:
     (id_, key, timestamp, title, author, sender, version, part, parts, prefixes, notice, release,
      is_patch, applicable, commit_title, sha, relation, line, text, rule, confidence, named_as,
      named_title, round_, _, is_reply) = row  # fmt: skip
-    about = undoing(_text(commit_title) or _text(title))
+    about = undoing(text_or_none(commit_title) or text_or_none(title))
     if named_as in ("reverts", "reverted-upstream"):
         kind = "reverted" if about is None or about[1] else "re-applied"
     elif notice in ("added", "failed", "review"):
@@ -187,27 +188,27 @@ def _event(archive: Archive, row: Sequence[object], tree: str) -> Event:
         subject=(
             about[0]
             if kind == "re-applied" and about
-            else _text(named_title) or (about[0] if about else None)
+            else text_or_none(named_title) or (about[0] if about else None)
             if kind == "reverted"
-            else _text(named_title) or _asked_for(archive, str(sha), title)
+            else text_or_none(named_title) or _asked_for(archive, str(sha), title)
             if relation == "request" and is_reply
-            else _text(commit_title) or _text(title)
+            else text_or_none(commit_title) or text_or_none(title)
         ),
-        timestamp=_number(timestamp),
+        timestamp=number_or_none(timestamp),
         message=int(str(id_)),
         key=str(key),
-        author=_text(author),
-        by=_text(sender),
-        version=_number(version),
-        part=_number(part),
-        parts=_number(parts),
-        release=(_text(release) or _text(round_)) if kind == "review" else None,
-        relation=_text(relation),
+        author=text_or_none(author),
+        by=text_or_none(sender),
+        version=number_or_none(version),
+        part=number_or_none(part),
+        parts=number_or_none(parts),
+        release=(text_or_none(release) or text_or_none(round_)) if kind == "review" else None,
+        relation=text_or_none(relation),
         is_patch=bool(is_patch),
         applicable=bool(applicable),
-        line=_number(line),
-        text=_text(text),
-        rule=_text(rule),
+        line=number_or_none(line),
+        text=text_or_none(text),
+        rule=text_or_none(rule),
         confidence=sure,
     )
 
@@ -219,7 +220,7 @@ def _asked_for(archive: Archive, sha: str, title: object) -> str | None:
         " SELECT subject FROM commit_ref WHERE sha = ?1 AND subject IS NOT NULL LIMIT 1",
         (sha,),
     )
-    return _text(found) or _text(title)
+    return text_or_none(found) or text_or_none(title)
 
 
 def _nominations(
@@ -325,11 +326,3 @@ def _title_condition(table: str, titles: Collection[int | None] | None) -> str:
     return (
         f"AND {table}.title_hash IN ({', '.join(str(title) for title in sorted(titles, key=str))})"
     )
-
-
-def _text(value: object) -> str | None:
-    return None if value is None or value == "" else str(value)
-
-
-def _number(value: object) -> int | None:
-    return None if value is None else int(str(value))

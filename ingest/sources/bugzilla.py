@@ -22,12 +22,12 @@ import msgspec
 from patchlore.ingest import dates
 from patchlore.ingest.bug import Bug, BugChange
 from patchlore.ingest.errors import Defect
+from patchlore.ingest.headers import one_line
 from patchlore.ingest.mail import Mail, TextPart
 from patchlore.ingest.message import Attachment
 from patchlore.ingest.raw import Raw, Source
 from patchlore.ingest.sources.documents import load_json, whole_document
 from patchlore.ingest.sources.items import Problem
-from patchlore.ingest.sources.page import one_line
 from patchlore.ingest.sources.window import Window
 
 #: Whose bugs a host keeps, as facts/bugs.py names trackers.

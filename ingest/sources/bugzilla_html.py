@@ -7,6 +7,7 @@ import re
 from bs4 import BeautifulSoup, Tag
 
 from patchlore.ingest.bug import BugChange
+from patchlore.ingest.headers import one_line
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.bugzilla import (
     TRACKERS,
@@ -18,7 +19,7 @@ from patchlore.ingest.sources.bugzilla import (
     number_of,
     words,
 )
-from patchlore.ingest.sources.page import html_of, is_html, one_line, soup_of, text_of
+from patchlore.ingest.sources.page import html_of, is_html, soup_of, text_of
 
 _NUMBER = re.compile(r"(?:Bug )?(\d{1,9})\b|Changes made to bug (\d{1,9})")
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? [A-Z]{2,5})")

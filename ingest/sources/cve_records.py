@@ -13,11 +13,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from patchlore.ingest.headers import one_line
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.raw import Raw, Source
 from patchlore.ingest.sources.documents import load_json, texts, whole_document
 from patchlore.ingest.sources.items import Problem
-from patchlore.ingest.sources.page import one_line, page_mail
+from patchlore.ingest.sources.page import page_mail
 from patchlore.ingest.sources.window import Window
 
 #: Message-IDs that are made up end so (RFC 2606): no mail has them.

@@ -19,10 +19,11 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 from urllib.parse import unquote
 
+from patchlore.ingest.headers import one_line
 from patchlore.ingest.sources import mhonarc, openwall, pipermail
 from patchlore.ingest.sources.items import Listed, Listing, Part, Problem
 from patchlore.ingest.sources.links import listed_key
-from patchlore.ingest.sources.page import HTML_LIMIT, decode_page, one_line, plain_text
+from patchlore.ingest.sources.page import HTML_LIMIT, decode_page, plain_text
 from patchlore.ingest.sources.window import Window
 
 #: More mails than this has no page; what is beyond is left out.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from patchlore.ingest.headers import one_line
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.page import (
@@ -18,7 +19,6 @@ from patchlore.ingest.sources.page import (
     decode_page,
     html_of,
     is_html,
-    one_line,
     page_mail,
     soup_of,
 )

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
+from patchlore.ingest.headers import one_line
 from patchlore.ingest.mail import Mail, TextPart
 from patchlore.ingest.message import Attachment
 from patchlore.ingest.raw import Raw, Source
@@ -27,7 +28,6 @@ from patchlore.ingest.sources.page import (
     header_block,
     is_html,
     link_labelled,
-    one_line,
     page_mail,
     plain_text,
 )

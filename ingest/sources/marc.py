@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qs, urlencode
 
+from patchlore.ingest.headers import one_line
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.raw import Raw
 from patchlore.ingest.sources.page import (
@@ -19,7 +20,6 @@ from patchlore.ingest.sources.page import (
     html_of,
     is_html,
     link_labelled,
-    one_line,
     page_mail,
     soup_of,
 )

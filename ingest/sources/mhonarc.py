@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 
+from patchlore.ingest.headers import one_line
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.message import Attachment
 from patchlore.ingest.raw import Raw
@@ -21,7 +22,6 @@ from patchlore.ingest.sources.page import (
     html_of,
     is_html,
     link_labelled,
-    one_line,
     page_mail,
     soup_of,
     text_of,

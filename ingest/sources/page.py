@@ -225,11 +225,6 @@ def text_of(tag: PageElement | None) -> str:
     return tag.get_text() if tag is not None else ""
 
 
-def one_line(text: str) -> str:
-    """TEXT with every run of white space as one space."""
-    return " ".join(text.split())
-
-
 def header_block(lines: list[str], start: int) -> tuple[list[tuple[str, str]], int]:
     """The headers from line START on, unfolded, and the line after the empty one that ends them.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from patchlore.ingest.headers import one_line
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.raw import Fidelity, Raw
-from patchlore.ingest.sources.page import body_text, decode_page, one_line, page_mail
+from patchlore.ingest.sources.page import body_text, decode_page, page_mail
 
 _SENDER = re.compile(r"\[([^\[\]\n\"=]{1,200})\]\s{0,20}\Z")
 #: What archives write in place of an address or a part of one.

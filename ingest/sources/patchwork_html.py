@@ -16,9 +16,10 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote
 
+from patchlore.ingest.headers import one_line
 from patchlore.ingest.raw import Fidelity, Raw, Source
 from patchlore.ingest.sources.items import Problem
-from patchlore.ingest.sources.page import HTML_LIMIT, decode_page, is_html, one_line, plain_text
+from patchlore.ingest.sources.page import HTML_LIMIT, decode_page, is_html, plain_text
 from patchlore.ingest.sources.window import Window
 
 _META = re.compile(rb"<table[^<>]{0,200} class=\"?patch-?meta\b")

@@ -18,12 +18,13 @@ import msgspec
 
 from patchlore.ingest.encoded_words import decode_words
 from patchlore.ingest.errors import Defect
+from patchlore.ingest.headers import one_line
 from patchlore.ingest.mail import Mail
 from patchlore.ingest.message import Patchwork, PatchworkCheck
 from patchlore.ingest.raw import Fidelity, Raw, Source
 from patchlore.ingest.sources.items import Problem
 from patchlore.ingest.sources.mbox import MAIL_LIMIT
-from patchlore.ingest.sources.page import one_line, page_mail
+from patchlore.ingest.sources.page import page_mail
 from patchlore.ingest.sources.window import Window
 
 _START = re.compile(rb"(?:\xef\xbb\xbf)?\s{0,200}[\[{]")

@@ -11,18 +11,11 @@ import html
 import re
 from urllib.parse import unquote
 
+from patchlore.ingest.headers import one_line
 from patchlore.ingest.mail import Mail, TextPart
 from patchlore.ingest.message import Attachment
 from patchlore.ingest.raw import Raw
-from patchlore.ingest.sources.page import (
-    attachment,
-    body_text,
-    html_of,
-    is_html,
-    one_line,
-    soup_of,
-    text_of,
-)
+from patchlore.ingest.sources.page import attachment, body_text, html_of, is_html, soup_of, text_of
 
 _BEGIN, _END = "<!--beginarticle-->", "<!--endarticle-->"
 _MADE = re.compile(

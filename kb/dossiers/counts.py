@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -32,8 +31,3 @@ def in_order(archive: Archive, ids: Iterable[int]) -> list[Brief]:
     wanted = list(ids)
     shown = briefs(archive, wanted)
     return [shown[id_] for id_ in wanted if id_ in shown]
-
-
-def json_list(values: Iterable[object]) -> str:
-    """Return values for json_each: one parameter for a list of any length."""
-    return json.dumps(list(values))

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from patchlore.kb.dossiers.counts import NameCount, in_order, json_list, name_counts
+from patchlore.kb.columns import json_list
+from patchlore.kb.dossiers.counts import NameCount, in_order, name_counts
 from patchlore.kb.errors import DossierError, NotFoundError
 from patchlore.kb.reading import Brief
 from patchlore.kb.store import Archive

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from patchlore.kb.dossiers.counts import json_list
+from patchlore.kb.columns import json_list
 from patchlore.kb.reading import Brief, briefs, spellings
 from patchlore.kb.store import Archive
 
