@@ -232,8 +232,14 @@ def _unpack(data: bytes) -> None:
             pass
 
 
-def _no_git(text: str) -> int:
-    raise ValueError(f"git is not asked what date '{text}' is")
+def no_git(text: str, minute: int) -> int:
+    """Stand for git where dates are asked for; raises ValueError, as for what is no date."""
+    raise ValueError(f"git is not asked what date '{text}' is in minute {minute}")
+
+
+def leave_git_out() -> None:
+    """Ask git for no date in this process: starting it would be all that is timed."""
+    vars(dates)["_git_date"] = no_git
 
 
 def _query(data: bytes) -> None:
@@ -334,5 +340,3 @@ def _pages() -> Iterator[tuple[str, Target]]:
 
 
 TARGETS |= dict(_pages())
-# A process for each execution would be all that is timed.
-vars(dates)["_git_date"] = _no_git

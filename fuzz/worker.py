@@ -93,15 +93,17 @@ def blown_up(data: bytes, number: int) -> bytes:
 def main() -> None:
     """Fuzz or measure, as the arguments say."""
     if sys.argv[1] == "--time":
-        from fuzz.targets import TARGETS
+        from fuzz.targets import TARGETS, leave_git_out
 
+        leave_git_out()
         data = Path(sys.argv[3]).read_bytes()
         print(min(_seconds(TARGETS[sys.argv[2]].run, data) for _ in range(3)))
         return
     import atheris
 
     with atheris.instrument_imports(include=["patchlore"]):
-        from fuzz.targets import TARGETS
+        from fuzz.targets import TARGETS, leave_git_out
+    leave_git_out()
     name = sys.argv[1]
     atheris.Setup([sys.argv[0], *sys.argv[2:]], Watched(name, TARGETS[name].run))
     atheris.Fuzz()

@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from patchlore.ingest import headers, mime
-from patchlore.ingest.multipart import plain_leaves
+from patchlore.ingest.errors import Defect
+from patchlore.ingest.multipart import Leaf, plain_leaves
+from patchlore.ingest.multipart_library import parsed_parts
+from patchlore.ingest.raw import Source
 from tests.ingest.letters import letter, raw
 
 _TYPES = st.sampled_from(
@@ -151,3 +154,18 @@ def test_plain_header_blocks_equal_the_careful_path(lines: list[bytes], end: byt
     short = headers.read_header_block(data)
     with mock.patch.object(headers, "_plain_fields", return_value=None):
         assert short == headers.read_header_block(data)
+
+
+@pytest.mark.parametrize(("padding", "charset"), [(100, "koi8-r"), (1 << 20, None)])
+def test_parameters_are_read_as_far_as_a_field_goes(padding: int, charset: str | None) -> None:
+    """The library's time grows with the square of a field: of 1 MiB the beginning is read."""
+    field = f'text/plain; x="{"a" * padding}"; charset=koi8-r'
+    mail = (
+        'Content-Type: multipart/mixed; boundary="x"\n\n--x\n'
+        f"Content-Type: {field}\n\nLamps.\n--x--\n"
+    )
+    parts = parsed_parts(mail.encode(), Source(path="letter", format="rfc822"))
+    assert not isinstance(parts, Defect)
+    (leaf,) = parts
+    assert isinstance(leaf, Leaf)
+    assert (leaf.content_type, leaf.charset) == ("text/plain", charset)
