@@ -74,8 +74,9 @@ def event_rows(archive: Archive, tree: str, until: int | None = None) -> list[Ro
 
 def is_missing_fix(solved: Solved, row: Row) -> bool:
     """Whether a row repairs something that the tree has, and is neither there nor useless."""
-    return row.state not in ("released", "queued", "not-affected", "unknown") and (
-        row.sha in solved.needs.grounds
+    return (
+        row.state not in ("released", "queued", "not-affected", "unknown")
+        and row.sha in solved.needs.grounds
     )
 
 

@@ -38,11 +38,25 @@ class Closure:
         found: dict[str, Row] = {}
         for commit in self._graph.commits.values():
             if commit.sha not in known:
-                self._add(commit, self._reason(commit), found)
+                self._add(commit, self._needs.reason(commit, self._needs.wants(commit)), found)
+        self._add_again(known, found)
         self._drop_misnamed(found)
         self._spare(found, list(found))
-        # Repairs of what is needed are needed with it, and those of them.
-        todo = [row for row in (*found.values(), *known.values()) if row.state == "needed"]
+        everything = {**known, **found}
+        made = [*found.values(), *self.repairs(list(everything.values()), everything)]
+        for row in known.values():
+            if row.state in _MAY_COME:
+                self._note_repairs(row)
+        return made
+
+    def repairs(self, rows: Sequence[Row], known: Mapping[str, Row]) -> list[Row]:
+        """Return rows of commits that repair needed ones of ``rows``, and of their own repairs.
+
+        Repairs of what is needed are needed with it.  ``known`` are the rows that there
+        are, by commit.
+        """
+        found: dict[str, Row] = {}
+        todo = [row for row in rows if row.state == "needed"]
         while todo:
             new = []
             for row in todo:
@@ -51,12 +65,33 @@ class Closure:
                         where = Presence(row.sha or "", NEEDED_ITSELF, True, CERTAIN)
                         if self._add(other, (ref, where), found):
                             new.append(other.sha)
+            new += self._add_again(known, found)
             self._spare(found, new)
             todo = [found[sha] for sha in new if found[sha].state == "needed"]
-        for row in known.values():
-            if row.state in _MAY_COME:
-                self._note_repairs(row)
         return list(found.values())
+
+    def _add_again(self, known: Mapping[str, Row], found: dict[str, Row]) -> list[str]:
+        """Let commits be needed that apply again what rows ask for and upstream reverted once.
+
+        Returns those that have got a row.
+        """
+        new = []
+        for sha, event in self._needs.again.items():
+            commit, row = self._graph.commits[sha], known.get(sha)
+            if row is not None:
+                if row.state in ("nominated", "unknown"):
+                    self._needs.settle(row, event)
+            elif sha not in found and not self._is_there(commit):
+                found[sha] = self._needs.verdicts.row(commit, event)
+                new.append(sha)
+        return new
+
+    def _is_there(self, commit: Upstream) -> bool:
+        """Whether the tree has a commit, or that which it applies again."""
+        target = Target(commit.sha, commit.place, commit.id or None)
+        if self._contents.find(target) is not None:
+            return True
+        return self._needs.applied_already(commit) is not None
 
     def _spare(self, found: Mapping[str, Row], shas: Sequence[str]) -> None:
         """Take rows out of need whose authors opt out, or ask for other trees alone."""
@@ -72,41 +107,31 @@ class Closure:
         self, commit: Upstream, ground: tuple[Ref, Presence] | None, found: dict[str, Row]
     ) -> bool:
         """Add a row of a commit that is needed on this ground; whether it was one."""
-        if ground is None or commit.sha in found or self._needs.reverted_by(commit) is not None:
+        if ground is None or commit.sha in found or self._is_there(commit):
             return False
-        target = Target(commit.sha, commit.place, commit.id or None)
-        if self._contents.find(target) is not None:
-            return False
-        if not self._needs.is_after_base(commit, ground, None):
+        stands = self._needs.standing.now(commit)
+        if stands is None or not self._needs.is_after_base(commit, ground, None):
             return False
         verdicts = self._needs.verdicts
-        event = verdicts.affected(commit.sha, commit.subject, *ground, commit.time)
+        if stands is not commit:
+            event = verdicts.affected(stands.sha, stands.subject, *ground)
+            self._needs.again.setdefault(stands.sha, verdicts.again(stands, commit, event))
+            self._needs.grounds.setdefault(stands.sha, ground)
+            return False
+        event = self._needs.affected(commit, ground, commit.time)
         found[commit.sha] = verdicts.row(commit, event)
         self._needs.grounds[commit.sha] = ground
         return True
 
-    def _reason(self, commit: Upstream) -> tuple[Ref, Presence] | None:
-        """Why a tree that may lack a commit needs it: the line, and what the tree has."""
-        if not commit.refs:
-            return None
-        ground = self._needs.ground([ref for ref in commit.refs if ref.relation in REPAIRS])
-        if ground is not None:
-            return ground
-        partial = {ref.target.sha for ref in commit.refs if ref.relation == "partial-revert"}
-        return self._needs.ground(
-            [
-                ref
-                for ref in commit.refs
-                if ref.relation in ("reverts", "reverted-upstream")
-                and ref.target.sha not in partial
-            ]
-        )
-
     def _note_repairs(self, row: Row) -> None:
         """Note what repairs a commit that may come into the tree, so that both come."""
         told = set()
+        standing = self._needs.standing
         for other, ref in self._graph.named_by.get(row.sha or "", ()):
-            if ref.relation not in REPAIRS or other.sha in told or self._needs.reverted_by(other):
+            if ref.relation not in REPAIRS or other.sha in told:
+                continue
+            takes_back = any(item.target.sha == row.sha for item in standing.taken_back(other))
+            if takes_back or standing.now(other) is not other:
                 continue
             told.add(other.sha)
             target = Target(other.sha, other.place, other.id or None)

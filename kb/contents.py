@@ -114,6 +114,10 @@ class Contents:
             return None
         return MEDIUM
 
+    def lacks_surely(self, ref: Ref) -> bool:
+        """Whether the tree is known not to have what a line names."""
+        return self.find_named(ref) is None and self.lacks(ref) == CERTAIN
+
     def is_upstream(self, place: int | None) -> bool:
         """Whether commits of a place are in the mainline or in the tree."""
         return place in self._places.upstream or place in self._places.own

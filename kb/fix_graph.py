@@ -100,6 +100,8 @@ class Graph:
         self.targets = self._resolve({str(row[1]) for _, row in pending})
         #: Full sha of a target to the (commit, ref) pairs that name it.
         self.named_by: dict[str, list[tuple[Upstream, Ref]]] = {}
+        #: Commits that say to fix or to revert themselves: a slip of the pen.
+        self.naming_themselves: set[str] = set()
         for commit, row in pending:
             self._link(commit, row)
 
@@ -199,6 +201,7 @@ class Graph:
         ).fetchall()
         self.records = [Record(*row) for row in rows]
         fixes: dict[str, dict[str, Upstream]] = {}
+        titles = {record.cve: record.title for record in self.records if record.title}
         for record in self.records:
             if not record.is_mainline or record.fixed is None:
                 continue
@@ -208,7 +211,7 @@ class Graph:
                     continue
                 commit = Upstream(record.fixed, None, record.timestamp, 0, None, [])
                 self.commits[record.fixed] = commit
-            commit.subject = commit.subject or record.title
+            commit.subject = commit.subject or titles.get(record.cve)
             fixes.setdefault(record.cve, {})[record.fixed] = commit
         # Of the lines with one cause that which has the mainline's fix, too, proves most.
         for record in sorted(self.records, key=lambda record: not record.is_mainline):
@@ -240,6 +243,9 @@ class Graph:
     def _link(self, commit: Upstream, row: Sequence[object]) -> None:
         ref = self._made(row)
         target = ref.target
+        if commit.sha in (target.sha, *target.upstream):
+            self.naming_themselves.add(commit.sha)
+            return
         if any(
             known.relation == ref.relation and known.target.sha == target.sha
             for known in commit.refs

@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from patchlore.kb.backport_row import Row
-from patchlore.kb.contents import Contents, Presence
+from patchlore.kb.contents import CERTAIN, Contents, Presence
 from patchlore.kb.events import Event
 from patchlore.kb.fix_graph import Graph, Ref, Target, Upstream
 from patchlore.kb.note_ranges import NoteRanges
 from patchlore.kb.opting_out import OptOuts
+from patchlore.kb.standing import Standing
 from patchlore.kb.store import Archive
 from patchlore.kb.trees import trees_for
 from patchlore.kb.verdicts import BY_CVE, Verdicts
@@ -48,8 +49,11 @@ class Needs:
             {event.message for row in open_rows for event in row.events if event.message}
         )
         self.opt_outs = OptOuts(archive)
+        self.standing = Standing(graph)
         #: The lines by which rows are in need: commit upstream to (line, what the tree has).
         self.grounds: dict[str, tuple[Ref, Presence]] = {}
+        #: Commits that apply again what rows ask for: their sha to the event that says so.
+        self.again: dict[str, Event] = {}
         graph.resolve(row.sha for row in rows if row.sha)
 
     # -- rows that events made --------------------------------------------------------
@@ -57,41 +61,93 @@ class Needs:
     def judge(self, row: Row) -> None:
         """Set the state of a row whose events leave it open, and note what it repairs."""
         commit = None if row.sha is None else self.graph.commits.get(row.sha)
-        refs = [ref for ref in (commit.refs if commit else ()) if ref.relation in REPAIRS]
+        refs = [] if commit is None else self.wants(commit)
         refs = refs or [
             ref
             for message in dict.fromkeys(event.message for event in row.events)
             for ref in self._refs.get(message, ())
+            if row.sha not in (ref.target.sha, *ref.target.upstream)
         ]
-        ground = self.ground(refs)
-        if ground is not None and row.sha is not None:
+        stands = None if commit is None else self.standing.now(commit)
+        ground = self.ground(refs) if commit is None else self.reason(commit, refs)
+        if ground is not None and row.sha is not None and stands is commit:
             self.grounds[row.sha] = ground
-        if row.state not in _OPEN or self._settle_present(row):
+        if row.state not in _OPEN:
+            if commit is not None and stands is None and row.state in ("in-flight", "failed"):
+                row.notes.append(self._words_of_revert(commit))
+            return
+        if self._settle_present(row):
             return
         asked = next((e for e in row.events if e.kind == "nominated" and not e.names_no_tree), None)
-        gone = None if commit is None else self.reverted_by(commit)
-        is_merged = commit is not None and gone is None
-        if gone is not None:
-            row.notes.append(f"reverted upstream by {gone.sha[:12]}")
+        if commit is not None and stands is not commit:
+            self._settle_undone(row, commit, stands, ground, asked)
+            return
+        if commit is not None and (there := self.applied_already(commit)) is not None:
+            self.settle(row, self.verdicts.applied_already(row, *there))
+            return
+        absent = None if ground is not None else self.absent(refs)
+        by_note = asked is not None and asked.rule == "cc-stable"
         opt_out = None if asked is not None else self.opt_outs.of(row, commit)
         if ground is not None and (commit is None or self.is_after_base(commit, ground, row)):
             if opt_out is not None:
                 self.settle(row, self.verdicts.opted_out(row.sha, row.subject, opt_out))
-            elif is_merged:
-                self.settle(row, self.verdicts.affected(row.sha, row.subject, *ground))
-            elif commit is None and row.state == "unknown":
+            elif commit is not None:
+                self.settle(row, self.affected(commit, ground))
+            elif row.state == "unknown":
                 # It says for no tree, but this one has what it fixes.
                 event = self.verdicts.affected(row.sha, row.subject, *ground)
                 event.reason = f"{event.reason}; not known to be merged"
                 self.settle(row, event)
                 row.state = "nominated"
+        elif absent is not None and (asked is None or (by_note and absent[1] == CERTAIN)):
+            self.settle(row, self.verdicts.not_affected(row, *absent, asked))
         elif asked is not None:
-            if is_merged:
+            if absent is not None:
+                row.notes.append(self.verdicts.not_affected(row, *absent).words())
+            if commit is not None:
                 self.settle(row, self.verdicts.asked(row, asked))
-        elif (absent := self.absent(refs)) is not None:
-            self.settle(row, self.verdicts.not_affected(row, *absent))
         elif opt_out is not None:
             self.settle(row, self.verdicts.opted_out(row.sha, row.subject, opt_out))
+
+    def _settle_undone(
+        self,
+        row: Row,
+        commit: Upstream,
+        stands: Upstream | None,
+        ground: tuple[Ref, Presence] | None,
+        asked: Event | None,
+    ) -> None:
+        """Set the state of a row whose commit was taken back upstream, maybe applied again."""
+        if stands is not None:
+            if ground is not None:
+                wanted = self.verdicts.affected(stands.sha, stands.subject, *ground)
+            elif asked is not None:
+                wanted = self.verdicts.asked(row, asked)
+            else:
+                return
+            self.again[stands.sha] = self.verdicts.again(stands, commit, wanted)
+            if ground is not None:
+                self.grounds[stands.sha] = ground
+        taker = self.standing.reverted_by(commit) or stands
+        lines = [] if taker is None else self.standing.taken_back(taker)
+        if lines:
+            self.settle(row, self.verdicts.undone(row, lines[0], self._words_of_revert(commit)))
+
+    def _words_of_revert(self, commit: Upstream) -> str:
+        """What became of a commit upstream, in words."""
+        revert, stands = self.standing.reverted_by(commit), self.standing.now(commit)
+        if revert is not None:
+            return f"reverted upstream by {revert.sha[:12]}"
+        by = "another commit" if stands is None else stands.sha[:12]
+        return f"reverted upstream, and applied again by {by}"
+
+    def applied_already(self, commit: Upstream) -> tuple[Target, Presence] | None:
+        """Return what a commit applies again, where the tree has that and never took it back."""
+        for target in self.standing.origins(commit):
+            found = self.contents.find(target)
+            if found is not None:
+                return target, found
+        return None
 
     def _settle_present(self, row: Row) -> bool:
         """Whether the tree has the commit, as its version or a CVE record tells."""
@@ -144,6 +200,35 @@ class Needs:
 
     # -- rules ---------------------------------------------------------------------------
 
+    def reason(self, commit: Upstream, refs: Sequence[Ref]) -> tuple[Ref, Presence] | None:
+        """Why a tree wants a commit, by these lines of it: the line, and what the tree has.
+
+        What applies a commit again is wanted where its revert was taken, too.
+        """
+        ground = self.ground(refs)
+        if ground is None and self.standing.origins(commit):
+            ground = self.ground(self.standing.taken_back(commit))
+        return ground
+
+    def wants(self, commit: Upstream) -> list[Ref]:
+        """Return the lines of a commit by what of which a tree may want it.
+
+        What it repairs, or what that does which it applies again.  Of a revert that which
+        it takes back goes first: where that is missing, there is nothing to revert.
+        """
+        if not commit.refs:
+            return []
+        origins = self.standing.origins(commit)
+        undone = self.standing.undone(commit)
+        repairs = [ref for ref in commit.refs if ref.relation in REPAIRS]
+        if undone:
+            lacking = all(self.contents.lacks_surely(ref) for ref in undone)
+            return undone if lacking else [*repairs, *undone]
+        for target in origins:
+            origin = self.graph.commits.get(target.sha)
+            repairs += [ref for ref in origin.refs if ref.relation in REPAIRS] if origin else []
+        return repairs
+
     def ground(self, refs: Iterable[Ref]) -> tuple[Ref, Presence] | None:
         """The first line that names something that the tree has; a backport goes first."""
         best: tuple[Ref, Presence] | None = None
@@ -152,6 +237,17 @@ class Needs:
             if found is not None and (best is None or (found.is_backport > best[1].is_backport)):
                 best = (ref, found)
         return best
+
+    def affected(
+        self, commit: Upstream, ground: tuple[Ref, Presence], time: int | None = None
+    ) -> Event:
+        """Return the event that says that a commit is needed, for its own sake or as one again."""
+        event = self.verdicts.affected(commit.sha, commit.subject, *ground, time)
+        for target in self.standing.origins(commit):
+            origin = self.graph.commits.get(target.sha)
+            if origin is not None and any(ref is ground[0] for ref in origin.refs):
+                return self.verdicts.again(commit, origin, event)
+        return event
 
     def absent(self, refs: Sequence[Ref]) -> tuple[Ref, int] | None:
         """The first of lines all of which name what the tree lacks, and how sure that is."""
@@ -177,22 +273,3 @@ class Needs:
         nominated = [e.timestamp for e in row.events if e.kind == "nominated"] if row else []
         begin = self._trees.first_releases.get(self._tree)
         return begin is not None and any(time is not None and time >= begin for time in nominated)
-
-    def reverted_by(self, commit: Upstream) -> Upstream | None:
-        """Return the commit upstream that took a commit back, unless that was taken back, too."""
-        return self._reverted_by(commit, set())
-
-    def _reverted_by(self, commit: Upstream, seen: set[str]) -> Upstream | None:
-        if commit.sha in seen:  # two commits that claim to revert each other
-            return None
-        seen.add(commit.sha)
-        for other, ref in self.graph.named_by.get(commit.sha, ()):
-            if ref.relation not in ("reverts", "reverted-upstream") or not other.id:
-                continue
-            partial = any(
-                item.relation == "partial-revert" and item.target.sha == commit.sha
-                for item in other.refs
-            )
-            if not partial and self._reverted_by(other, seen) is None:
-                return other
-        return None

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from patchlore.kb.backport_row import Requirement, Row
 from patchlore.kb.fix_graph import Ref, Target, Upstream
+from patchlore.kb.git_reading import trees_with
 from patchlore.kb.needs import Needs
 from patchlore.kb.store import Archive
+from patchlore.kb.trees import trees_of
 from patchlore.kb.versions import rank
 
 #: States of rows whose requirements are told: what is to be taken, or fails to be.
@@ -18,12 +20,14 @@ TO_TAKE = ("needed", "nominated", "in-flight", "queued", "failed")
 _MOST_NEIGHBOURS = 8
 
 
-def add_requirements(needs: Needs, tree: str, rows: Sequence[Row]) -> list[Row]:
+def add_requirements(
+    archive: Archive, needs: Needs, tree: str, rows: Sequence[Row], by_sha: dict[str, Row]
+) -> list[Row]:
     """Fill ``requires`` of rows that are to be taken; return rows of prerequisites without one.
 
+    ``by_sha`` are all rows that there are, by commit; the new ones are added.
     Prerequisites of prerequisites are followed.
     """
-    by_sha = {row.sha: row for row in rows if row.sha}
     made: list[Row] = []
     todo = [row for row in rows if row.state in TO_TAKE and row.sha]
     while todo:
@@ -34,18 +38,26 @@ def add_requirements(needs: Needs, tree: str, rows: Sequence[Row]) -> list[Row]:
         for target, subject, why, ref in _required(needs, tree, commit, by_sha):
             other = needs.graph.commits.get(target.sha)
             present = needs.contents.find(target) is not None
-            if ref is not None and not present and other is not None and other.sha not in by_sha:
-                new = needs.verdicts.prerequisite(other, commit.sha, ref)
-                by_sha[other.sha] = new
-                made.append(new)
-                todo.append(new)
-            known = present or needs.contents.is_complete or target.sha in by_sha
+            if ref is not None and not present and other is not None:
+                known = by_sha.get(other.sha)
+                if (known is None or known.state == "unknown") and (
+                    needs.standing.now(other) is other
+                ):
+                    lacking = _is_lacking(archive, needs, tree, other, ref)
+                    new = needs.verdicts.prerequisite(other, commit.sha, ref, is_lacking=lacking)
+                    if known is None:
+                        by_sha[other.sha] = known = new
+                        made.append(new)
+                    elif new.state == "needed":
+                        needs.settle(known, new.event)
+                    todo += [known] if known.state in TO_TAKE else []
+            is_known = present or needs.contents.is_complete or target.sha in by_sha
             row.requires.append(
                 Requirement(
                     sha=target.sha,
                     subject=subject or (other.subject if other else target.subject),
                     why=why,
-                    is_present=present if known else None,
+                    is_present=present if is_known else None,
                 )
             )
     return made
@@ -67,7 +79,7 @@ def _required(
         if ref.relation == "stable-dep-of" and other.sha not in told:
             told.add(other.sha)
             target = Target(other.sha, other.place, other.id or None)
-            yield target, other.subject, "Stable-dep-of", None
+            yield target, other.subject, "Stable-dep-of", ref
     for ref in commit.refs:
         if ref.relation not in ("fixes", "reverts") or ref.target.sha in told:
             continue
@@ -76,6 +88,24 @@ def _required(
             told.add(ref.target.sha)
             verb = "fixed" if ref.relation == "fixes" else "reverted"
             yield ref.target, row.subject, f"{verb} by this commit", None
+
+
+def _is_lacking(archive: Archive, needs: Needs, tree: str, commit: Upstream, ref: Ref) -> bool:
+    """Whether a tree may be said to lack a prerequisite, of which it has no backport.
+
+    What another tree took for a fix (Stable-dep-of) this one may have had from the start.
+    Not where its repository was read, nor where a tree as new as it had to take that, too.
+    """
+    number = rank(tree)
+    if ref.relation != "stable-dep-of" or needs.contents.is_complete or number is None:
+        return True
+    first = needs.contents.first_version(commit)
+    if first is not None:
+        return first > number
+    takers = [name for mail in commit.mails for name in trees_of(archive, mail, commit.time)]
+    if ref.commit is not None:
+        takers += [found.tree for found in trees_with(archive, [ref.commit])]
+    return any((rank(name) or 0) >= number for name in takers)
 
 
 def add_neighbours(archive: Archive, needs: Needs, rows: Sequence[Row]) -> None:

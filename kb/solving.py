@@ -22,9 +22,18 @@ class Solved:
     """The list of a tree, and what it was made with."""
 
     def __init__(
-        self, archive: Archive, tree: str, rows: Sequence[Row], as_of: int | None = None
+        self,
+        archive: Archive,
+        tree: str,
+        rows: Sequence[Row],
+        as_of: int | None = None,
+        beside: Sequence[Row] = (),
     ) -> None:
-        """Complete the rows that events make; ``as_of`` is the day to judge by (default: now)."""
+        """Complete the rows that events make; ``as_of`` is the day to judge by (default: now).
+
+        ``beside`` are rows for commits of which the tree may know nothing: those that it
+        has, or that have a row, are left out.
+        """
         places = GitPlaces(archive, tree)
         graph = Graph(archive, places)
         landed = {
@@ -36,20 +45,44 @@ class Solved:
             needs.judge(row)
         closure = Closure(archive, tree, needs)
         rows = [*rows, *closure.opted_out(rows)]
-        rows += closure.missing({row.sha: row for row in rows if row.sha})
-        rows += add_requirements(needs, tree, rows)
+        by_sha = {row.sha: row for row in rows if row.sha}
+        rows += closure.missing(by_sha)
+        rows += self._lacking(beside, rows, places, tree)
+        by_sha = {row.sha: row for row in rows if row.sha}
+        todo = rows
+        while todo:  # what is required may have been repaired since, which requires more
+            made = add_requirements(archive, needs, tree, todo, by_sha)
+            todo = closure.repairs(made, by_sha)
+            by_sha.update((row.sha, row) for row in todo if row.sha)
+            rows += [*made, *todo]
         _add_authors(archive, graph, rows)
         add_neighbours(archive, needs, rows)
         rules = StableRules(
             archive, tree, places, needs, int(time.time()) if as_of is None else as_of
         )
         rules.note(rows)
-        self.rows = self.in_order(rows)
+        for row in rows:
+            if row.sha in graph.naming_themselves:
+                row.notes.append("it says to fix or to revert itself: that line counts for nothing")
+        # What another row builds on stands before that, whatever is known of it.
+        self._required = {item.sha for row in rows for item in row.requires}
+        self.rows = in_order(rows, self._key)
         note_gaps(self.rows)
 
-    def in_order(self, rows: Sequence[Row]) -> list[Row]:
-        """Return rows in the order in which to take them, unknown ones last."""
-        return in_order(rows, self._key)
+    def _lacking(
+        self, beside: Sequence[Row], rows: Sequence[Row], places: GitPlaces, tree: str
+    ) -> list[Row]:
+        """Those of further rows whose commit neither the tree has nor a row, judged."""
+        known = {row.sha for row in rows}
+        targets = self.needs.graph.resolve(row.sha for row in beside if row.sha)
+        found = []
+        for row in beside:
+            target = targets[row.sha or ""]
+            there = self.needs.contents.find(target) is not None
+            if row.sha not in known and not there and not places.is_base(target.place, tree):
+                self.needs.judge(row)
+                found.append(row)
+        return found
 
     def _key(self, row: Row) -> tuple[object, ...]:
         """Upstream's order where it is known, else that in which commits were heard of."""
@@ -58,7 +91,7 @@ class Solved:
         known = commit.time if commit is not None and commit.id else None
         when = first.timestamp if known is None else known
         return (
-            row.state == "unknown",
+            row.state == "unknown" and row.sha not in self._required,
             when or 0,
             commit.id if commit else 0,
             first.message,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from patchlore.ingest.message import CONFIDENCES
 from patchlore.kb.backport_row import Row
 from patchlore.kb.contents import CERTAIN, MEDIUM, Presence
 from patchlore.kb.events import Event
-from patchlore.kb.fix_graph import Ref, Upstream
+from patchlore.kb.fix_graph import Ref, Target, Upstream
 from patchlore.kb.note_ranges import Note
 from patchlore.kb.opting_out import OptOut
+from patchlore.kb.standing import TAKES_BACK
 
 #: Rules by which a commit is needed, and by which it is not.
 BY_BACKPORT = "fixes a backport of the tree"
@@ -18,7 +21,10 @@ BY_REVERT = "reverts a commit of the tree"
 BY_CVE = "CVE record"
 BY_NOTE = "Cc: stable note"
 BY_DEPENDENT = "prerequisite"
+BY_AGAIN = "applies a commit again"
 NOT_THERE = "what it fixes is not in the tree"
+ALREADY_THERE = "what it applies again is in the tree"
+UNDONE = "reverted upstream"
 ASKED_ELSEWHERE = "Cc: stable note for other trees"
 OPT_OUT = "stable+noautosel"
 
@@ -87,16 +93,53 @@ class Verdicts:
             confidence=CONFIDENCES[doubt],
         )
 
-    def not_affected(self, row: Row, ref: Ref, doubt: int) -> Event:
-        """Return the event that says that the tree lacks what a commit fixes."""
+    def again(self, commit: Upstream, origin: Upstream, wanted: Event) -> Event:
+        """Return the event that says that a commit is wanted as one that it applies again was."""
+        reason = f"applies {origin.sha[:12]} again: that {wanted.words()}"
+        return replace(
+            wanted,
+            sha=commit.sha,
+            subject=commit.subject,
+            rule=BY_AGAIN,
+            reason=reason,
+            author=None,
+        )
+
+    def undone(self, row: Row, ref: Ref, reason: str) -> Event:
+        """Return the event that says that a commit was taken back upstream, as a line tells."""
+        return self._event(
+            "reverted",
+            row.sha,
+            row.subject,
+            ref,
+            rule=UNDONE,
+            reason=reason,
+            confidence=ref.confidence,
+        )
+
+    def applied_already(self, row: Row, origin: Target, found: Presence) -> Event:
+        """Return the event that says that the tree has what a commit applies again."""
+        event = replace(row.event, kind="not-affected", rule=ALREADY_THERE)
+        event.reason = f"applies {origin.sha[:12]} again, {found.words} and not reverted here"
+        event.confidence = CONFIDENCES[found.confidence]
+        return event
+
+    def not_affected(self, row: Row, ref: Ref, doubt: int, asked: Event | None = None) -> Event:
+        """Return the event that says that the tree lacks what a commit fixes or reverts.
+
+        ``asked`` is the nomination that asks for the commit all the same.
+        """
         proviso = _MAIL_ONLY if doubt >= MEDIUM else ""
+        verb = "reverts" if ref.relation in TAKES_BACK else "fixes"
+        if asked is not None:
+            proviso += f"; asked for all the same (Cc: stable # {asked.range})"
         return self._event(
             "not-affected",
             row.sha,
             row.subject,
             ref,
             rule=NOT_THERE,
-            reason=f"fixes {ref.target.sha[:12]}, which the tree does not have{proviso}",
+            reason=f"{verb} {ref.target.sha[:12]}, which the tree does not have{proviso}",
             confidence=doubt,
         )
 
@@ -136,18 +179,27 @@ class Verdicts:
             reason="not for automatic selection" + (f": {said.why}" if said.why else ""),
         )
 
-    def prerequisite(self, commit: Upstream, dependent: str, ref: Ref) -> Row:
-        """Return a row for a commit that another one builds on, as a line of that says."""
+    def prerequisite(
+        self, commit: Upstream, dependent: str, ref: Ref, *, is_lacking: bool = True
+    ) -> Row:
+        """Return a row for a commit that another one builds on, as a line says.
+
+        Its state is unknown where the tree may have had it from the start.
+        """
+        how = "Stable-dep-of" if ref.relation == "stable-dep-of" else "Cc: stable note"
+        proviso = self._proviso() if is_lacking else "; the tree may have it from the start"
         event = self._event(
             "affected",
             commit.sha,
             commit.subject,
             ref,
             rule=BY_DEPENDENT,
-            reason=f"{dependent[:12]} builds on it (Cc: stable note){self._proviso()}",
+            reason=f"{dependent[:12]} builds on it ({how}){proviso}",
             confidence=max(ref.confidence, self._doubt()),
         )
-        return self.row(commit, event)
+        row = self.row(commit, event)
+        row.state = "needed" if is_lacking else "unknown"
+        return row
 
     def row(self, commit: Upstream, event: Event) -> Row:
         """Return a row of a commit of which nobody has told yet."""

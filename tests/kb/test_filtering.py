@@ -18,7 +18,7 @@ from patchlore.kb.store import Archive
 from tests.kb.git_repositories import Repository
 from tests.kb.mails import NOON, OTHER, UPSTREAM, message, raw_of, source, tags
 from tests.kb.postings import DAY, notice, posting
-from tests.kb.test_needs import Trees, fixing
+from tests.kb.stable_trees import Trees, fixing
 
 THIRD = "00112233445566778899aabbccddeeff00112233"
 

@@ -7,52 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from patchlore.kb.backports import Row, backports
+from patchlore.kb.backports import backports
 from patchlore.kb.dossiers.commits import commit_dossier
-from patchlore.kb.edges import update_edges
 from patchlore.kb.git_filling import fill_tree
 from patchlore.kb.store import Archive
 from patchlore.kb.trees import is_known
 from tests.kb.git_repositories import DAY, Repository
 from tests.kb.mails import NOON, UPSTREAM
-
-#: The day by which delays and supported trees are judged: long after all commits.
-TODAY = NOON + 1000 * DAY
-
-
-class Trees:
-    """A repository with a mainline and 5.10, and the archive that it is read into."""
-
-    def __init__(self, folder: pathlib.Path, archive: Archive) -> None:
-        self.repository = Repository(folder)
-        self.archive = archive
-        self.base = self.repository.commit("clock: begin")
-        self.repository.tag("v5.10")
-        self.repository.git("branch", "linux-5.10.y")
-
-    def main(self, message: str) -> str:
-        """Commit to the mainline."""
-        self.repository.git("checkout", "-q", "main")
-        return self.repository.commit(message)
-
-    def stable(self, message: str) -> str:
-        """Commit to 5.10."""
-        self.repository.git("checkout", "-q", "linux-5.10.y")
-        return self.repository.commit(message)
-
-    def backport(self, sha: str, title: str) -> str:
-        """Commit a backport to 5.10."""
-        return self.stable(f"{title}\n\ncommit {sha} upstream.\n")
-
-    def rows(self, tree: str = "5.10", as_of: int = TODAY) -> list[Row]:
-        """Read the repository and return the list of a tree."""
-        fill_tree(self.archive, "linux", str(self.repository.folder))
-        update_edges(self.archive)
-        return backports(self.archive, tree, as_of=as_of)
-
-    def states(self) -> dict[str | None, str]:
-        """Return the state of each commit of the list."""
-        return {row.sha: row.state for row in self.rows()}
+from tests.kb.stable_trees import TODAY, Trees, by_sha, fixing
 
 
 @pytest.fixture
@@ -60,17 +22,6 @@ def trees(tmp_path: pathlib.Path) -> Iterator[Trees]:
     """Return a repository and its archive."""
     with Archive(tmp_path / "archive", write=True) as archive:
         yield Trees(tmp_path / "linux", archive)
-
-
-def fixing(title: str, sha: str, named: str = "tick: use two", rest: str = "") -> str:
-    """Return the message of a commit that fixes another one."""
-    return f'{title}\n\nIt ticked thrice.\n\nFixes: {sha[:12]} ("{named}")\n{rest}'
-
-
-def by_sha(rows: list[Row], sha: str) -> Row:
-    """Return the row of a commit."""
-    (row,) = [row for row in rows if row.sha == sha]
-    return row
 
 
 def test_the_fix_of_a_backport_is_needed(trees: Trees) -> None:
@@ -252,11 +203,13 @@ def test_a_note_for_newer_trees_knows_nothing_of_backports(trees: Trees) -> None
 
 
 def test_a_nominated_commit_that_was_reverted_upstream_is_not_needed(trees: Trees) -> None:
-    """It stays nominated, and a note says by what it was taken back."""
+    """Its state says so, by the line that took it back; nothing that is open has it."""
     wanted = trees.main("tick: use two\n\nCc: stable@vger.kernel.org # 5.4+\n")
     gone = trees.main(f'Revert "tick: use two"\n\nThis reverts commit {wanted}.\n')
     row = by_sha(trees.rows(), wanted)
-    assert (row.state, row.notes) == ("nominated", [f"reverted upstream by {gone[:12]}"])
+    assert (row.state, row.reason) == ("reverted", f"reverted upstream by {gone[:12]}")
+    assert (row.event.commit, row.event.text) == (gone, f"This reverts commit {wanted}.")
+    assert row.notes == []
 
 
 def test_an_author_may_opt_out(trees: Trees) -> None:
@@ -309,11 +262,15 @@ def test_a_dependency_is_told_by_stable_dep_of(trees: Trees) -> None:
         f"tick: make a table\n\ncommit {helper} upstream.\n\n"
         f'Stable-dep-of: {fix[:12]} ("tick: use two")\n'
     )
-    (row,) = trees.rows()
+    first, row = trees.rows()
+    assert (first.sha, first.state, first.event.rule) == (helper, "needed", "prerequisite")
+    assert first.reason == f"{fix[:12]} builds on it (Stable-dep-of)"
+    assert first.event.text == f'Stable-dep-of: {fix[:12]} ("tick: use two")'
+    assert row.sha == fix
     assert [(item.sha, item.why, item.is_present) for item in row.requires] == [
         (helper, "Stable-dep-of", False)
     ]
-    assert any(note.startswith(f"gap: needs {helper[:12]}") for note in row.notes)
+    assert not any(note.startswith("gap") for note in row.notes)
 
 
 def test_a_delay_is_over_when_its_time_is_past(trees: Trees) -> None:
