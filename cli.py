@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from patchlore import __version__
+from patchlore.commands.common import HelpFormatter
 
 #: Modules of patchlore.commands, in the order in which --help tells their commands.
 MODULES = (
@@ -76,7 +77,7 @@ def make_parser() -> argparse.ArgumentParser:
         prog="patchlore",
         description="A knowledge base of patch mail, with the evidence for each fact.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"patchlore {__version__}")
     parser.add_argument(

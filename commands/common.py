@@ -40,6 +40,14 @@ def open_archive(args: argparse.Namespace) -> Archive:
     return Archive(archive_path(args))
 
 
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Lays help out for the terminal; for 80 columns where there is none, whatever $COLUMNS is."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """Take what argparse gives."""
+        super().__init__(*args, **{"width": (columns() or 80) - 2} | options)
+
+
 def add_command(
     subparsers: Subparsers, name: str, summary: str, examples: Iterable[str], description: str = ""
 ) -> argparse.ArgumentParser:
@@ -49,7 +57,7 @@ def add_command(
         help=summary,
         description=description or f"{summary[0].upper()}{summary[1:]}.",
         epilog="examples:\n" + "\n".join(f"  {example}" for example in examples),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
 
 

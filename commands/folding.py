@@ -16,12 +16,15 @@ _UNIT = re.compile(r"\x1b\[[0-9;]*m|.", re.DOTALL)
 
 
 def columns() -> int | None:
-    """Return the columns of the reader: $COLUMNS, else the terminal's; None when it is none."""
+    """Return the columns of the terminal, $COLUMNS of them where that says; None without one.
+
+    What goes to a file or another program is laid out alike wherever it is made.
+    """
+    if not sys.stdout.isatty():
+        return None
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given[:6]) > 0:
         return max(_NARROWEST, int(given[:6]))
-    if not sys.stdout.isatty():
-        return None
     return max(_NARROWEST, os.get_terminal_size(sys.stdout.fileno()).columns or 80)
 
 

@@ -9,6 +9,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from patchlore.commands.common import (
+    HelpFormatter,
     Style,
     Subparsers,
     add_command,
@@ -39,7 +40,7 @@ is found and 2 when the query can't be understood.
 _PREFIXES = "{prefixes}"
 
 
-class _PrefixHelp(argparse.RawDescriptionHelpFormatter):
+class _PrefixHelp(HelpFormatter):
     """Lists the prefixes where the help is shown, and loads them only then."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:

@@ -18,7 +18,7 @@ class Commits:
         """Look the names up (ids, whole or abbreviated); raises GitTreeError."""
         self._scratch = scratch
         self._whole = _whole(scratch, list(dict.fromkeys(names)))
-        self._parents = _missing(scratch, set(self._whole.values()))
+        self._parents = _parents(scratch, set(self._whole.values()))
 
     def whole(self, name: str) -> str | None:
         """Return the whole id of a commit that the repository has, None for any other name."""
@@ -27,11 +27,19 @@ class Commits:
     @functools.cached_property
     def present(self) -> frozenset[str]:
         """The commits that are in the base."""
-        return frozenset(self._whole.values()) - self._parents.keys()
+        return frozenset(self._parents) - _missing(self._scratch, self._parents)
 
     def parents(self, commit: str) -> list[str]:
-        """Return the parents of a commit that is not in the base."""
+        """Return the parents of a commit that the repository has."""
         return self._parents[commit]
+
+    def is_reverted(self, commit: str) -> bool:
+        """Whether the history of the base says that it reverts a commit, later than that."""
+        found = self._scratch.out(
+            "rev-list", "-1", "--fixed-strings", f"--grep=This reverts commit {commit[:12]}",
+            self._scratch.base, f"^{commit}",
+        )  # fmt: skip
+        return bool(found)
 
     def pick(self, commit: str) -> tuple[str, tuple[str, str, str]]:
         """Return what git cherry-pick -x makes of a commit: message; name, address, date."""
@@ -73,15 +81,21 @@ def _whole(scratch: Scratch, names: list[str]) -> dict[str, str]:
     return found
 
 
-def _missing(scratch: Scratch, commits: set[str]) -> dict[str, list[str]]:
-    """The commits that are not in the base, each with its parents."""
-    if not commits:
-        return {}
-    asked = "".join(f"{commit}\n" for commit in sorted(commits)) + f"^{scratch.base}\n"
-    lines = scratch.git("rev-list", "--parents", "--stdin", data=asked.encode("ascii")).stdout
-    found = {}
-    for line in lines.decode("ascii").split("\n"):
-        if line[: line.find(" ")] in commits or line in commits:
-            commit, *parents = line.split(" ")
-            found[commit] = parents
-    return found
+def _parents(scratch: Scratch, commits: set[str]) -> dict[str, list[str]]:
+    """The parents of each commit."""
+    asked = "".join(f"{commit}\n" for commit in sorted(commits)).encode("ascii")
+    lines = (
+        scratch.out("rev-list", "--no-walk", "--parents", "--stdin", data=asked) if asked else ""
+    )
+    found = (line.split(" ") for line in lines.split("\n") if line)
+    return {commit: parents for commit, *parents in found}
+
+
+def _missing(scratch: Scratch, commits: Iterable[str]) -> frozenset[str]:
+    """The commits that are not in the base."""
+    asked = "".join(f"{commit}\n" for commit in sorted(commits))
+    if not asked:
+        return frozenset()
+    asked += f"^{scratch.base}\n"
+    found = scratch.out("rev-list", "--stdin", data=asked.encode("ascii")).split("\n")
+    return frozenset(found).intersection(commits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -19,6 +20,12 @@ _SAFE = (
     "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.hooksPath=/dev/null",
     "-c", "core.attributesFile=/dev/null", "-c", "core.autocrlf=false",
 )  # fmt: skip
+
+#: What helps where objects are missing; nothing is fetched unasked.
+FETCH_HINT = "in a partial clone 'git fetch --refetch --no-filter' brings all of them"
+
+#: Names that git itself takes for something else: HEAD and its kin, and whole ids.
+_NO_BRANCH = re.compile(r"@|(?:[A-Z_]*_)?HEAD|refs/.*|[0-9a-f]{40}|[0-9a-f]{64}", re.DOTALL)
 
 
 class Scratch:
@@ -117,16 +124,24 @@ class Scratch:
             )
 
     def check_branch(self, branch: str) -> None:
-        """Raise UsageError for a name that no branch can have, or one has already."""
-        done = self._run("check-ref-format", f"refs/heads/{branch}", check=False)
-        if done.returncode or branch.startswith("-"):
-            raise UsageError(f"'{branch}' can't be the name of a branch.")
-        there = self._run(
-            "-C", self.repository, "show-ref", "--verify", "-q", f"refs/heads/{branch}",
-            check=False,
-        )  # fmt: skip
-        if not there.returncode:
-            raise UsageError(f"{self.repository} has a branch '{branch}' already.")
+        """Raise UsageError for a name that is no branch's, or that a branch has or blocks."""
+        is_other = _NO_BRANCH.fullmatch(branch) is not None or "\x00" in branch
+        if is_other or self._run("check-ref-format", "--branch", branch, check=False).returncode:
+            raise UsageError(
+                f"'{branch}' can't be the name of a branch: give a new one, such as fixes-5.10."
+            )
+        parts = branch.split("/")
+        above = ["/".join(parts[:number]) for number in range(1, len(parts) + 1)]
+        # A pattern is the name of a ref, or of a folder of refs.
+        found = self._run(
+            "-C", self.repository, "for-each-ref", "--format=%(refname)",
+            *(f"refs/heads/{name}" for name in above),
+        ).stdout.decode("utf-8", "surrogateescape").split("\n")  # fmt: skip
+        for name in found:
+            there = name.removeprefix("refs/heads/")
+            if there in above or there.startswith(f"{branch}/"):
+                text = "" if there == branch else f", which is in the way of '{branch}'"
+                raise UsageError(f"{self.repository} has a branch '{there}' already{text}.")
 
     def committer(self) -> tuple[str, str]:
         """Return name and address of who commits, as the repository and the person's git have it.

@@ -9,17 +9,18 @@ from __future__ import annotations
 import email.utils
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from patchlore.kb.backports import Row
+from patchlore.kb.errors import GitTreeError
 from patchlore.kb.events import Event
 from patchlore.kb.export.patches import Patch, patch_event, patch_of
 from patchlore.kb.git_picking import Commits
-from patchlore.kb.git_scratch import Scratch
-from patchlore.kb.outcomes import Tried
+from patchlore.kb.git_scratch import FETCH_HINT, Scratch
+from patchlore.kb.outcomes import LACKING, Tried
 from patchlore.kb.store import Archive
 from patchlore.kb.text import count, printable, shorten
 
@@ -31,6 +32,9 @@ _FAILED = re.compile(
     rb"|: does not (?:exist|match) in index|: already exists in index|: No such file or directory"
     rb"|: cannot (?:read|apply).{0,200})"
 )
+#: What git says of a file or blob that it knows and has not: a partial clone has few.
+_LACKING = re.compile(rb"error: failed to read (.{1,400})|.{0,200}unable to read .{0,20}object")
+
 #: Name, address and date, as git takes them.
 _Who = tuple[str, str, str]
 #: Who makes a commit for a merge alone; newer than all others, or git would look through
@@ -68,6 +72,9 @@ def try_rows(
         results = Counter(item.result for item in tried)
         told = ", ".join(f"{result}: {number:,}" for result, number in sorted(results.items()))
         notes = [f"tried on {printable(base)} ({scratch.base[:12]}): {told}"]
+        if lacking := results[LACKING]:
+            rows_ = count(lacking, "row")
+            notes.append(f"{rows_} not tried: {printable(repository)} lacks objects; {FETCH_HINT}")
         if branch is not None:
             if tip.commit == scratch.base:
                 notes.append(f"no branch {printable(branch)} was made: nothing applies.")
@@ -83,7 +90,11 @@ class _Tip:
 
     def __init__(self, scratch: Scratch, *, commits: bool) -> None:
         self.scratch = scratch
-        self.tree = scratch.out("rev-parse", f"{scratch.base}^{{tree}}")
+        try:
+            self.tree = scratch.out("rev-parse", f"{scratch.base}^{{tree}}")
+        except GitTreeError as error:
+            text = f"{scratch.repository} lacks the files of {scratch.base[:12]}: {FETCH_HINT}."
+            raise GitTreeError(text) from error
         self.commit = scratch.base
         self._committer = scratch.committer() if commits else None
         self._indexed: str | None = None
@@ -143,7 +154,7 @@ def _names(row: Row) -> list[str]:
 def _try(archive: Archive, tip: _Tip, commits: Commits, row: Row) -> Tried:
     known = [commit for name in _names(row) if (commit := commits.whole(name))]
     for commit in known:
-        if commit in commits.present:
+        if commit in commits.present and _stands(tip, commits, commit):
             return Tried(result="already-there", how="commit", what=commit)
     failed: Tried | None = None
     for way in _ways(row, known):
@@ -154,9 +165,11 @@ def _try(archive: Archive, tip: _Tip, commits: Commits, row: Row) -> Tried:
             found = _try_patch(tip, patch, "commit" if way.commit else "mail")
         else:
             found = _try_commit(tip, commits, way)
-        if found.result != "conflict":
+        if found.result not in ("conflict", LACKING):
             return found
-        failed = failed or found
+        # What could not be tried may apply where something else does not.
+        if failed is None or failed.result != LACKING == found.result:
+            failed = found
     return failed or Tried(result="no-patch")
 
 
@@ -183,7 +196,8 @@ def _try_patch(tip: _Tip, patch: Patch, how: str) -> Tried:
     for result, options in (("applies", []), ("applies-3way", ["--3way"])):
         done = scratch.git(*apply, *options, "-", data=patch.diff, check=False)
         if done.returncode == 0:
-            tree = scratch.out("write-tree")
+            # A partial clone lacks blobs that the patch does not touch, too.
+            tree = scratch.out("write-tree", "--missing-ok")
             if tree == tip.tree:
                 return Tried(result="already-there", how=how, what=patch.key)
             tip.take(tree, indexed=True)
@@ -195,6 +209,10 @@ def _try_patch(tip: _Tip, patch: Patch, how: str) -> Tried:
         if back.returncode == 0:
             return Tried(result="already-there", how=how, what=patch.key)
         words = _words(done.stderr)
+        if lacking := _lacking(done.stderr):
+            return Tried(
+                result=LACKING, how=how, what=patch.key, conflicts=_paths(lacking), words=words
+            )
     conflicts = _unmerged(scratch) or _failed_paths(done.stderr)
     tip.spoil()
     return Tried(result="conflict", how=how, what=patch.key, conflicts=conflicts, words=words)
@@ -217,9 +235,15 @@ def _failed_paths(said: bytes) -> list[str]:
     return _paths(match[1] for line in said.split(b"\n") if (match := _FAILED.match(line[:1000])))
 
 
-def _paths(names: Iterator[bytes]) -> list[str]:
+def _paths(names: Iterable[bytes]) -> list[str]:
     found = dict.fromkeys(name.decode("utf-8", "replace") for name in names if name)
     return list(found)[:_MOST_PATHS]
+
+
+def _lacking(said: bytes) -> list[bytes] | None:
+    """The files that git could not read, by what it said; None where it read all."""
+    found = [match for line in said.split(b"\n") if (match := _LACKING.match(line[:1000]))]
+    return [match[1] for match in found if match[1]] if found else None
 
 
 def _words(said: bytes) -> str | None:
@@ -249,22 +273,64 @@ def _try_commit(tip: _Tip, commits: Commits, commit: str) -> Tried:
     if len(parents) != 1:
         words = "it is a merge" if parents else "it has no parent"
         return Tried(result="conflict", how="commit", what=commit, words=words)
-    scratch = tip.scratch
-    # A commit of the tree beside it: their merge has the parent of both as its base.
-    ours = scratch.out(
-        "commit-tree", tip.tree, "-p", parents[0], data=b"-\n", around=_people(_NOBODY, _NOBODY)
-    )
-    merge = ("merge-tree", "--write-tree", "--name-only", "-z", "--no-messages")
-    done = scratch.git(*merge, ours, commit, check=False)
-    if done.returncode not in (0, 1):
-        return Tried(result="conflict", how="commit", what=commit, words=_words(done.stderr))
-    tree, *names = done.stdout.split(b"\x00")
-    if done.returncode == 1:
-        conflicts = _paths(iter(names))
-        return Tried(result="conflict", how="commit", what=commit, conflicts=conflicts)
-    made = tree.decode("ascii").strip()
-    if made == tip.tree:
+    merged = _merge(tip, parents[0], commit)
+    if merged.tree is None:
+        return Tried(
+            result=LACKING if merged.is_lacking else "conflict",
+            how="commit",
+            what=commit,
+            conflicts=merged.conflicts,
+            words=merged.words,
+        )
+    if merged.tree == tip.tree:
         return Tried(result="already-there", how="commit", what=commit)
-    tip.take(made, indexed=False)
+    tip.take(merged.tree, indexed=False)
     tip.commit_pick(commits, commit)
     return Tried(result="applies", how="commit", what=commit)
+
+
+def _stands(tip: _Tip, commits: Commits, commit: str) -> bool:
+    """Whether any of the change of a commit that is in the history is in the tree.
+
+    It is not where to make it again changes the tree and to undo it does not.  Where
+    later commits went over its lines, history has to say whether they reverted it.
+    """
+    parents = commits.parents(commit)
+    if len(parents) != 1:
+        return True
+    forth = _merge(tip, parents[0], commit)
+    if forth.tree == tip.tree or forth.is_lacking:
+        return True
+    back = _merge(tip, commit, parents[0])
+    if forth.tree is not None and back.tree is not None:
+        return back.tree != tip.tree
+    return not commits.is_reverted(commit)
+
+
+class _Merged(Struct, kw_only=True):
+    """What a merge gave: a tree, or what was in its way."""
+
+    tree: str | None = None
+    conflicts: list[str] = []
+    words: str | None = None
+    is_lacking: bool = False
+
+
+def _merge(tip: _Tip, old: str, new: str) -> _Merged:
+    """Merge into the tree what changed from one commit to another."""
+    scratch = tip.scratch
+
+    def beside(tree: str) -> str:
+        # A child of the old commit: two of them have it as the base of their merge.
+        return scratch.out(
+            "commit-tree", tree, "-p", old, data=b"-\n", around=_people(_NOBODY, _NOBODY)
+        )
+
+    merge = ("merge-tree", "--write-tree", "--name-only", "-z", "--no-messages")
+    done = scratch.git(*merge, beside(tip.tree), beside(f"{new}^{{tree}}"), check=False)
+    if done.returncode not in (0, 1):
+        return _Merged(words=_words(done.stderr), is_lacking=_lacking(done.stderr) is not None)
+    tree, *names = done.stdout.split(b"\x00")
+    if done.returncode == 1:
+        return _Merged(conflicts=_paths(names))
+    return _Merged(tree=tree.decode("ascii").strip())

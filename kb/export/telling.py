@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from patchlore.kb.backports import Requirement, Row
 from patchlore.kb.changing import NEW
-from patchlore.kb.outcomes import Tried
+from patchlore.kb.outcomes import LACKING, Tried
 from patchlore.kb.text import day, printable, proof
 
 _TRIED = {
@@ -13,6 +13,7 @@ _TRIED = {
     "conflict": "conflict",
     "no-patch": "not tried: no patch that can be applied",
     "already-there": "already there",
+    LACKING: "not tried: the repository lacks objects",
 }
 
 

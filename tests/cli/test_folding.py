@@ -72,8 +72,28 @@ def test_no_part_is_too_long_and_nothing_is_lost(line: str, width: int) -> None:
 def test_output_keeps_to_the_columns(
     run: Run, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
-    """$COLUMNS is respected by all that is text."""
+    """$COLUMNS is respected by all that is text on a terminal."""
     monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     result = run(*arguments)
     assert result.out or result.status == 1
     assert max(map(len, result.out.splitlines()), default=0) <= 40
+
+
+@pytest.mark.parametrize("arguments", [("backports", "5.10"), ("search", "tick"), ("--help",)])
+def test_what_goes_to_a_pipe_has_no_columns(
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    arguments: tuple[str, ...],
+) -> None:
+    """It is the same wherever it was made: the next program reads lines."""
+    texts = set()
+    for given in ("", "40", "200"):
+        monkeypatch.setenv("COLUMNS", given)
+        try:
+            texts.add(run(*arguments).out)
+        except SystemExit:  # of --help, before the fixture could read it
+            texts.add(capfdbinary.readouterr().out.decode())
+    assert len(texts) == 1

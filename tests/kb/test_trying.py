@@ -185,6 +185,98 @@ def test_what_is_there_already_is_told(tmp_path: pathlib.Path, made: Mainline) -
     assert only(tried(tmp_path, rows, repository.folder)).result == "already-there"
 
 
+def test_what_was_reverted_is_not_there(tmp_path: pathlib.Path, made: Mainline) -> None:
+    """A commit of the base's history counts where the base still has its change."""
+    repository = made.repository
+    rows = listed(tmp_path, [mail(made, 0)])
+    repository.git("reset", "-q", "--hard", made.shas[0])
+    assert only(tried(tmp_path, rows, repository.folder)).result == "already-there"
+    repository.git("revert", "--no-edit", made.shas[0])
+    found = only(tried(tmp_path, rows, repository.folder))
+    assert (found.result, found.how) == ("applies", "mail")
+    rows[0].events = []
+    found = only(tried(tmp_path, rows, repository.folder, "again"))
+    assert (found.result, found.how) == ("applies", "commit")
+    assert git(repository.folder, "rev-parse", "again^{tree}") == git(
+        repository.folder, "rev-parse", f"{made.shas[0]}^{{tree}}"
+    )
+    repository.git("cherry-pick", made.shas[0])
+    assert only(tried(tmp_path, rows, repository.folder)).result == "already-there"
+
+
+def test_what_was_changed_since_is_there(tmp_path: pathlib.Path, made: Mainline) -> None:
+    """Later commits may go over its lines, and take back a part; a revert is one by its name."""
+    repository = made.repository
+    rows = listed(tmp_path, [mail(made, 0)])
+    rows[0].events = []
+    repository.git("reset", "-q", "--hard", made.shas[0])
+    repository.git("rm", "-q", "tick-1.c")
+    repository.commit("tick: no file of its own")
+    assert only(tried(tmp_path, rows, repository.folder)).result == "already-there"
+    repository.commit("clock: another beat", {"clock.c": "begin\ntock 1\n"})
+    assert only(tried(tmp_path, rows, repository.folder)).result == "already-there"
+    text = f'Revert "tick"\n\nThis reverts commit {made.shas[0]}.\n'
+    repository.commit(text, {"clock.c": "start\n"})
+    assert only(tried(tmp_path, rows, repository.folder)).result == "conflict"
+
+
+@pytest.mark.parametrize("how", ["mail", "commit"])
+def test_a_partial_clone_that_lacks_a_file_is_told(
+    tmp_path: pathlib.Path, made: Mainline, how: str
+) -> None:
+    """It is no conflict; what can be tried is, and nothing is fetched."""
+    repository = made.repository
+    repository.git("config", "uploadpack.allowFilter", "true")
+    repository.commit("clock: a dial", {"dial.c": "dial\n", "clock.c": "begin\n\n"})
+    partial = tmp_path / "partial"
+    url = f"file://{repository.folder}"
+    repository.git(
+        "clone", "-q", "--no-checkout", "--filter=blob:none", "-b", "5.10", url, str(partial)
+    )
+    rows = listed(tmp_path, [mail(made, 0)])
+    if how == "commit":
+        rows[0].events = []
+    before = state_of(partial)
+    trial = tried(tmp_path, rows, partial)
+    found = only(trial)
+    assert (found.result, found.how) == ("lacks-objects", how)
+    assert found.conflicts == (["clock.c"] if how == "mail" else [])
+    assert trial.notes[1].startswith("1 row not tried")
+    assert "--refetch" in trial.notes[1]
+    assert state_of(partial) == before
+    git(partial, "fetch", "-q", "--refetch", "--no-filter")
+    assert only(tried(tmp_path, rows, partial)).result != "lacks-objects"
+
+
+def test_a_partial_clone_is_enough_for_new_files(tmp_path: pathlib.Path, made: Mainline) -> None:
+    """What the patch does not touch need not be there, nor for a branch."""
+    repository = made.repository
+    repository.git("config", "uploadpack.allowFilter", "true")
+    partial = tmp_path / "partial"
+    url = f"file://{repository.folder}"
+    repository.git(
+        "clone", "-q", "--no-checkout", "--filter=blob:none", "-b", "5.10", url, str(partial)
+    )
+    repository.git("checkout", "-q", "main")
+    sha = repository.commit("clock: a hand", {"hand.c": "hand\n"})
+    rows = listed(tmp_path, [mail(Mainline(repository, [sha], ["clock: a hand"]), 0)])
+    assert only(tried(tmp_path, rows, partial, "hands")).result == "applies"
+    assert git(partial, "show", "hands:hand.c") == "hand\n"
+
+
+def test_a_clone_without_trees_is_refused(tmp_path: pathlib.Path, made: Mainline) -> None:
+    """With a sentence that says what is missing."""
+    repository = made.repository
+    repository.git("config", "uploadpack.allowFilter", "true")
+    partial = tmp_path / "partial"
+    url = f"file://{repository.folder}"
+    repository.git(
+        "clone", "-q", "--no-checkout", "--filter=tree:0", "-b", "5.10", url, str(partial)
+    )
+    with pytest.raises(GitTreeError, match="lacks the files"):
+        tried(tmp_path, listed(tmp_path, [mail(made, 0)]), partial)
+
+
 def test_a_merge_of_three_sides_is_told(tmp_path: pathlib.Path, made: Mainline) -> None:
     """The context has changed, but the repository has the file that the patch was made for."""
     repository = made.repository
@@ -257,12 +349,17 @@ def test_two_branches_of_a_list_are_the_same_commits(
     assert git(other, "rev-parse", "one") == git(other, "rev-parse", "two")
 
 
-@pytest.mark.parametrize("name", ["5.10", "-x", "a..b", "a b", "", "5.10/x", "@{-1}"])
+@pytest.mark.parametrize(
+    "name",
+    ["5.10", "-x", "a..b", "a b", "", "5.10/x", "@{-1}", "HEAD", "@", "FETCH_HEAD", "old",
+     "refs/heads/x", "1" * 40, "a\x00b", "a\nb", "x.lock", "/x", "x/"],
+)  # fmt: skip
 def test_a_branch_that_can_not_be_made_is_refused(
     tmp_path: pathlib.Path, made: Mainline, name: str
 ) -> None:
-    """Before or after the trial, with a sentence and without a change of any ref."""
+    """Before the trial, with a sentence and without a change of any ref."""
     rows = listed(tmp_path, [mail(made, 0)])
+    made.repository.git("branch", "old/one")
     before = made.repository.git("for-each-ref")
     with pytest.raises(UsageError):
         tried(tmp_path, rows, made.repository.folder, name)
