@@ -90,8 +90,8 @@ def test_what_goes_to_a_pipe_has_no_columns(
 ) -> None:
     """It is the same wherever it was made: the next program reads lines."""
     texts = set()
-    for given in ("", "40", "200"):
-        monkeypatch.setenv("COLUMNS", given)
+    for width in ("", "40", "200"):
+        monkeypatch.setenv("COLUMNS", width)
         try:
             texts.add(run(*arguments).out)
         except SystemExit:  # of --help, before the fixture could read it
