@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 #: Pairs that git and its configuration put before names (diff.mnemonicPrefix).
 _PREFIX_PAIRS = frozenset(
@@ -108,6 +109,22 @@ def _strip_alone(name: str) -> str:
 def strip_known(name: str) -> str:
     """Take ``a/`` or another of git's prefixes off a name that stands alone."""
     return name[2:] if name[:2] in ("a/", "b/", "i/", "w/", "c/", "o/") else name
+
+
+def leaves_tree(name: str) -> bool:
+    """Whether a file is outside of the tree that a diff is for, or in git's own folder there.
+
+    git apply refuses such names (``verify_path``), also as Windows and macOS spell them.
+    """
+    if name.startswith("/"):
+        return name != "/dev/null"
+    if ".." not in name and "git" not in name.casefold():
+        return False
+    seen = "".join(char for char in name if unicodedata.category(char) != "Cf").casefold()
+    return any(
+        part == ".." or part.partition(":")[0].rstrip(". ") in (".git", "git~1")
+        for part in seen.replace("\\", "/").split("/")
+    )
 
 
 def split_git_header(line: str) -> tuple[str, str] | None:

@@ -6,12 +6,14 @@ Pure: the same bytes and format always give the same message.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from patchlore.ingest import dates, headers
 from patchlore.ingest.addresses import parse_addresses
 from patchlore.ingest.attached import inner_mails
 from patchlore.ingest.detect import READERS
 from patchlore.ingest.diff_hunks import FilePatch
+from patchlore.ingest.diff_names import leaves_tree
 from patchlore.ingest.errors import CUT_SHORT, Defect
 from patchlore.ingest.facts import FINDERS
 from patchlore.ingest.facts.context import Context
@@ -36,6 +38,8 @@ _MASK_IN_DIFF = re.compile(
     r"@\.\.\.|@x{5,}|\w\(a\)\w|<[\w.+-]{1,64} at [\w-]{1,63}\.[\w.-]{1,200}>"
     r"|\w at [0-9a-f]{1,16} \{"
 )
+#: So many names outside of the tree are told.
+_MOST_OUTSIDE = 10
 _QUOTED_RUN = re.compile(b"%c+" % QUOTED)
 _LIST_ID = re.compile(r"<([^<>]+)>")
 _RELEASE_DIFF = re.compile(r"Linux (?:kernel )?v?\d+\.\d+(?:\.\d+)*\s*$")
@@ -267,9 +271,18 @@ def _judge_patch(message: Message, text: Text, layout: Layout) -> None:
     without_data = any(patch.change.binary and patch.form == "binary" for patch in layout.patches)
     cut = any(defect.code == TEXT_CUT for defect in message.defects)
     lossy = damaged or masked or cut or message.flattened
-    message.applicable = readable and not lossy and not without_data
+    outside = [name for name in _paths(layout) if leaves_tree(name)]
+    message.defects += [Defect("path-outside-tree", text=name) for name in outside[:_MOST_OUTSIDE]]
+    message.applicable = readable and not lossy and not without_data and not outside
     if not lossy:
         message.patch_id = _patch_id(text, layout)
+
+
+def _paths(layout: Layout) -> Iterator[str]:
+    for patch in layout.patches:
+        yield patch.change.path
+        if patch.change.old_path is not None:
+            yield patch.change.old_path
 
 
 def _patch_id(text: Text, layout: Layout) -> str | None:

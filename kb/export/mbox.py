@@ -29,6 +29,9 @@ from patchlore.kb.store import Archive
 #: Lines that a reader of mboxrd would take for a separator, quoted or not.
 _FROM = re.compile(rb"^(>*From )", re.MULTILINE)
 
+_SUBJECT = re.compile(rb"^Subject:[ \t]*(?:\[PATCH([^]\n]{0,100})\][ \t]*)?", re.M | re.I)
+_VERSION = re.compile(rb"\d\.\d")
+
 #: Names of lists that can stand in a separator.
 LIST_NAME = re.compile(r"[\w.@+-]{1,200}", re.ASCII)
 
@@ -37,7 +40,9 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
     """Write the patch of each row; what has none is told in a note.
 
     A mail stays as it was sent, but for the line ``commit <sha> upstream.`` that it
-    gets before its text where it names no upstream commit and that is known.
+    gets before its text where it names no upstream commit and that is known.  What was
+    no mail of its own (attached to one, a commit, of another encoding) has the tree in
+    its subject, so that who reads it knows what it is for.
     """
     left: list[Row] = []
     taken: list[Row] = []
@@ -47,7 +52,7 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
         event = patch_event(row)
         if event is not None and place_of_patch(event) in written:
             continue  # one mail may carry several commits
-        mail = None if event is None else _marked(archive, row, event)
+        mail = None if event is None else _marked(archive, tree, row, event)
         if event is None or mail is None:
             left.append(row)
             continue
@@ -57,18 +62,20 @@ def write(archive: Archive, tree: str, rows: Sequence[Row], out: BinaryIO) -> li
     return notes + left_out(left, NO_PATCH) + unmarked(taken)
 
 
-def _marked(archive: Archive, row: Row, event: Event) -> bytes | None:
+def _marked(archive: Archive, tree: str, row: Row, event: Event) -> bytes | None:
     """The mail of an event, with a marker of the row's commit; None where there is none."""
     found = carried(archive, event)
     if found is None:
         return None
     raw, message = found.raw, found.message
+    if event.attachment is not None or event.commit is not None:
+        raw = _for_tree(raw, tree)
     if row.sha is None or has_marker(message, row.sha):
         return raw
     body = message.body.encode("utf-8", "replace")
     if not body or raw.count(body) != 1:  # encoded, in parts, or of another charset
         patch = patch_of(archive, row, event)
-        return None if patch is None else patch.as_file().partition(b"\n")[2]
+        return None if patch is None else _for_tree(patch.as_file().partition(b"\n")[2], tree)
     lines = message.body.split("\n")
     text = next(
         (
@@ -81,6 +88,16 @@ def _marked(archive: Archive, row: Row, event: Event) -> bytes | None:
     above = sum(len(line.encode("utf-8", "replace")) + 1 for line in lines[:text])
     place = raw.index(body) + above
     return raw[:place] + f"{marker(row.sha)}\n\n".encode() + raw[place:]
+
+
+def _for_tree(raw: bytes, tree: str) -> bytes:
+    """Name a tree in the tag of a mail's subject, which git am takes off, if that names none."""
+    head, gap, body = raw.partition(b"\n\n")
+    subject = _SUBJECT.search(head)
+    if subject is None or LIST_NAME.fullmatch(tree) is None or _VERSION.search(subject[1] or b""):
+        return raw
+    tag = b"Subject: [PATCH " + tree.encode("ascii") + (subject[1] or b"") + b"] "
+    return head[: subject.start()] + tag + head[subject.end() :] + gap + body
 
 
 def mboxrd(

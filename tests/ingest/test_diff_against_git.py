@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -169,3 +170,46 @@ def test_format_patch_of_a_commit(repository: Repository) -> None:
     )
     assert [(f.path, f.added, f.removed) for f in message.files] == [("lamp.c", 1, 1)]
     assert message.patch_id == repository.patch_id(data)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_outside"),
+    [
+        (".git/hooks/post-checkout", True),
+        ("lib/.GIT/config", True),
+        (".git. /config", True),
+        ("git~1/config", True),
+        ("../../lamp.c", True),
+        ("lib/../../lamp.c", True),
+        (".gitignore", False),
+        ("lib/.gitattributes", False),
+        ("..lamp/lamp..c", False),
+        ("git/lamp.c", False),
+    ],
+)
+def test_a_file_outside_of_the_tree_is_not_offered(
+    tmp_path: Path, name: str, *, is_outside: bool
+) -> None:
+    """What git apply refuses is applicable for nobody; the defect names the file."""
+    diff = (
+        f"diff --git a/{name} b/{name}\nnew file mode 100755\nindex 0000000..5626abf\n"
+        f"--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+one\n"
+    )
+    message = parse(letter(f"Light.\n---\n\n{diff}", subject="[PATCH] lamp: light"))
+    assert [change.path for change in message.files] == [name]
+    assert message.applicable != is_outside
+    outside = [item.text for item in message.defects if item.code == "path-outside-tree"]
+    assert outside == ([name] if is_outside else [])
+    (tmp_path / "tree").mkdir()
+    made = subprocess.run(["git", "init", "-q"], cwd=tmp_path / "tree", check=False)
+    done = subprocess.run(
+        ["git", "apply", "--check"], cwd=tmp_path / "tree", input=diff.encode(), check=False
+    )
+    assert (made.returncode, done.returncode != 0) == (0, is_outside)
+
+
+def test_an_absolute_path_is_not_offered() -> None:
+    """It is that of a machine, not of a tree."""
+    diff = "--- /etc/lamp.conf\n+++ /etc/lamp.conf\n@@ -1 +1 @@\n-one\n+two\n"
+    message = parse(letter(f"Light.\n---\n\n{diff}", subject="[PATCH] lamp: light"))
+    assert not message.applicable

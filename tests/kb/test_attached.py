@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import pathlib
 
 import pytest
 
 from patchlore.kb.backports import Row, backports
+from patchlore.kb.export import writer
 from patchlore.kb.filling import fill
 from patchlore.kb.history import events_of_commit
 from patchlore.kb.store import Archive
@@ -135,3 +137,26 @@ Now queued up, thanks.
     (row,) = rows(tmp_path, "5.4", BOTH, answer)
     assert [event.kind for event in row.events] == ["posted", "queued"]
     assert row.state == "queued"
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("[PATCH] tick: use two", "[PATCH 5.10.y] tick: use two"),
+        ("[PATCH 2/3] tick: use two", "[PATCH 5.10.y 2/3] tick: use two"),
+        ("[PATCH 5.10] tick: use two", "[PATCH 5.10] tick: use two"),
+        ("tick: use two", "[PATCH 5.10.y] tick: use two"),
+    ],
+)
+def test_an_attached_patch_of_an_mbox_names_its_tree(
+    tmp_path: pathlib.Path, given: str, written: str
+) -> None:
+    """Its mail named the tree; read alone it is a backport for that tree, too."""
+    mail = letter("one", ("tick.patch", patch(given, "tick.c")), subject="[PATCH 5.10.y] tick")
+    out = io.BytesIO()
+    with filled(tmp_path, mail) as archive:
+        writer("mbox")(archive, "5.10.y", backports(archive, "5.10"), out)
+    assert f"\nSubject: {written}\n" in out.getvalue().decode()
+    (tmp_path / "back").mkdir()
+    (row,) = rows(tmp_path / "back", "5.10", out.getvalue().partition(b"\n")[2])
+    assert (row.sha, row.state, row.subject) == (UPSTREAM, "in-flight", "tick: use two")
