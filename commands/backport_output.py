@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import io
 import os
 import pathlib
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
@@ -90,6 +90,7 @@ def output(path: str | None) -> Iterator[BinaryIO]:
     a file that is there keeps its permissions.
     """
     from patchlore.ingest.errors import PatchloreError
+    from patchlore.kb.export.files import whole_file
 
     if path is None or path == "-":
         sys.stdout.flush()
@@ -97,19 +98,11 @@ def output(path: str | None) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     target = pathlib.Path(os.path.realpath(path))
-    part = target.with_name(f".{target.name}.part")
     try:
-        if target.exists() and not target.is_file():
-            with target.open("wb") as out:
-                yield out
-            return
-        with part.open("wb") as out:
+        if target.is_symlink():  # of links that go round
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        is_special = target.exists() and not target.is_file()
+        with target.open("wb") if is_special else whole_file(target) as out:
             yield out
-        if target.exists():
-            shutil.copymode(target, part)
-        part.replace(target)
     except OSError as error:
         raise PatchloreError(f"Can't write {path}: {error.strerror}.") from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)

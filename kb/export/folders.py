@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import pathlib
 import shutil
-import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from patchlore.kb.errors import UsageError
 
@@ -20,23 +20,54 @@ def write_folder(path: pathlib.Path, files: Iterable[tuple[str, bytes]]) -> None
     """Write files (name relative to the folder, content) as the folder ``path``.
 
     An existing folder is replaced when it is empty or was written so; any other is
-    refused (UsageError), as is a name that leads out of the folder (ValueError).
-    Raises OSError.
+    refused (UsageError), as is a name that leads out of the folder (ValueError).  A link
+    is followed.  What a run that was killed has left beside it goes away.  Raises OSError.
     """
-    _check(path)
-    path = pathlib.Path(os.path.abspath(path))
-    part = pathlib.Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+    path = pathlib.Path(os.path.realpath(path))
+    with _alone(path):
+        part, old = _beside(path, "part"), _beside(path, "old")
+        if _is_ours(old) and not path.exists():
+            old.rename(path)
+        for left in (part, old):
+            if left.exists():
+                _check(left)
+                shutil.rmtree(left)
+        _check(path)
+        part.mkdir()
+        try:
+            for name, data in [(MARK, _TEXT.encode("ascii")), *files]:
+                target = part / name
+                if pathlib.PurePosixPath(name).is_absolute() or ".." in target.parts:
+                    raise ValueError(f"{name} leads out of the folder")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data)
+            _put(part, path, old)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def _beside(path: pathlib.Path, what: str) -> pathlib.Path:
+    return path.with_name(f".{path.name}.{what}")
+
+
+@contextlib.contextmanager
+def _alone(path: pathlib.Path) -> Iterator[None]:
+    """See to it that nobody else writes a folder here meanwhile; raises UsageError."""
+    number = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        part.chmod(0o777 & ~_umask())
-        for name, data in [*files, (MARK, _TEXT.encode("ascii"))]:
-            target = part / name
-            if pathlib.PurePosixPath(name).is_absolute() or ".." in target.parts:
-                raise ValueError(f"{name} leads out of the folder")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
-        _put(part, path)
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise UsageError(f"{path.parent} is being written by another run of patchlore.") from None
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        os.close(number)
+
+
+def _is_ours(path: pathlib.Path) -> bool:
+    """Whether a folder may be replaced: it is empty, or was written by us."""
+    if not path.is_dir() or path.is_symlink():
+        return False
+    return (path / MARK).is_file() or not any(path.iterdir())
 
 
 def _check(path: pathlib.Path) -> None:
@@ -44,32 +75,21 @@ def _check(path: pathlib.Path) -> None:
         return
     if path.is_symlink() or not path.is_dir():
         raise UsageError(f"{path} is there and is no folder: name another with --output.")
-    if any(path.iterdir()) and not (path / MARK).is_file():
+    if not _is_ours(path):
         raise UsageError(
             f"{path} is a folder that patchlore did not write: name another with --output."
         )
 
 
-def _put(part: pathlib.Path, path: pathlib.Path) -> None:
+def _put(part: pathlib.Path, path: pathlib.Path, old: pathlib.Path) -> None:
     """Put a folder that is complete in its place, and what stood there away."""
     if not path.exists():
         part.rename(path)
         return
-    old = pathlib.Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".old", dir=path.parent))
+    path.rename(old)
     try:
-        path.rename(old / "old")
-        try:
-            part.rename(path)
-        except OSError:
-            (old / "old").rename(path)
-            raise
-    finally:
-        if not (old / "old").exists() or path.exists():
-            with contextlib.suppress(OSError):
-                shutil.rmtree(old)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        part.rename(path)
+    except OSError:
+        old.rename(path)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 
 import msgspec
 import pytest
@@ -159,3 +160,85 @@ def test_output_goes_through_links_and_devices(run: Run, tmp_path: pathlib.Path)
     assert pipe.is_fifo()
     assert run(*arguments, "-").out == f"{UPSTREAM}\n"
     assert not pathlib.Path("-").exists()
+
+
+@pytest.mark.parametrize("name", ["quilt", "ids"])
+@pytest.mark.parametrize("there", [False, True])
+def test_output_follows_a_link(run: Run, tmp_path: pathlib.Path, name: str, *, there: bool) -> None:
+    """Also one to nothing yet: what it names is made; the link stays."""
+    arguments = ("backports", "5.10", "--format", name, "--state", "all", "--output")
+    (tmp_path / "link").symlink_to("real")
+    if there:
+        assert run(*arguments, str(tmp_path / "real")).status == 0
+    assert run(*arguments, str(tmp_path / "link")).status == 0
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").is_dir() == (name == "quilt")
+    (tmp_path / "lost").symlink_to(tmp_path / "no" / "place")
+    (tmp_path / "round").symlink_to("round")
+    for wrong in ("lost", "round"):
+        done = run(*arguments, str(tmp_path / wrong))
+        assert (done.status, done.out) == (2 if wrong == "round" and name == "quilt" else 1, "")
+        assert wrong in done.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "lost", "real", "round"]
+
+
+@pytest.mark.parametrize("name", ["quilt", "ids"])
+def test_a_folder_that_is_read_only_is_told(run: Run, tmp_path: pathlib.Path, name: str) -> None:
+    """One sentence with the reason, and nothing written."""
+    place = "/proc/list"  # where nobody, nor root, can make a file
+    done = run("backports", "5.10", "--format", name, "--state", "all", "--output", place)
+    assert done.status == 1
+    assert done.err.startswith(f"patchlore: Can't write {place}: ")
+
+
+def kill_while_writing(archive: pathlib.Path, name: str, target: pathlib.Path) -> None:
+    """Run the command in a process that ends like one that is killed, with files half written."""
+    program = (
+        "import os, sys\n"
+        "from patchlore import cli\n"
+        "from patchlore.kb.export import ids, quilt\n"
+        "def half(archive, tree, rows, out):\n"
+        "    out.write(b'half'); out.flush(); os._exit(9)\n"
+        "def files(archive, tree, rows):\n"
+        "    def some():\n"
+        "        yield 'series', b'half'\n"
+        "        os._exit(9)\n"
+        "    return some(), []\n"
+        "ids.write, quilt.files = half, files\n"
+        "cli.main(sys.argv[1:])\n"
+    )
+    arguments = ("backports", "5.10", "--format", name, "--state", "all", "--output", str(target))
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--archive", str(archive), *arguments], check=False
+    )
+    assert done.returncode == 9
+
+
+@pytest.mark.parametrize("name", ["quilt", "ids"])
+def test_what_a_killed_run_leaves_goes_away(
+    run: Run, archive: pathlib.Path, tmp_path: pathlib.Path, name: str
+) -> None:
+    """The output is what it was before, and the next run leaves nothing but the output."""
+    target = tmp_path / "list"
+    arguments = ("backports", "5.10", "--format", name, "--state", "all", "--output", str(target))
+    kill_while_writing(archive, name, target)
+    assert not target.exists()
+    assert run(*arguments).status == 0
+    before = sorted(target.iterdir()) if target.is_dir() else target.read_bytes()
+    kill_while_writing(archive, name, target)
+    assert before == (sorted(target.iterdir()) if target.is_dir() else target.read_bytes())
+    assert run(*arguments).status == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["list"]
+
+
+def test_a_folder_that_was_put_aside_comes_back(run: Run, tmp_path: pathlib.Path) -> None:
+    """A run may be killed while it puts the new one in the place of the old one."""
+    arguments = ("backports", "5.10", "--format", "quilt", "--state", "all", "--output")
+    assert run(*arguments, str(tmp_path / "list")).status == 0
+    (tmp_path / "list").rename(tmp_path / ".list.old")
+    assert run(*arguments, str(tmp_path / "list")).status == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["list"]
+    (tmp_path / ".list.part").mkdir()
+    (tmp_path / ".list.part" / "mine").write_text("mine")
+    assert run(*arguments, str(tmp_path / "list")).status == 2
+    assert (tmp_path / ".list.part" / "mine").read_text() == "mine"

@@ -334,14 +334,14 @@ def test_a_folder_of_ours_is_replaced_as_a_whole(tmp_path: pathlib.Path) -> None
 
 
 def test_a_folder_of_others_is_refused(tmp_path: pathlib.Path) -> None:
-    """An empty folder is taken; one with files, a file or a link is left as it is."""
+    """An empty folder is taken; one with files, a file or a link to such is left as it is."""
     (tmp_path / "empty").mkdir()
     write_folder(tmp_path / "empty", [("a", b"1")])
     assert (tmp_path / "empty" / "a").exists()
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine").write_text("mine")
     (tmp_path / "file").write_text("mine")
-    (tmp_path / "link").symlink_to(tmp_path / "empty")
+    (tmp_path / "link").symlink_to(tmp_path / "full")
     for name in ("full", "file", "link"):
         with pytest.raises(UsageError, match="name another with --output"):
             write_folder(tmp_path / name, [("a", b"1")])
