@@ -23,16 +23,16 @@ def write_folder(path: pathlib.Path, files: Iterable[tuple[str, bytes]]) -> None
     refused (UsageError), as is a name that leads out of the folder (ValueError).  A link
     is followed.  What a run that was killed has left beside it goes away.  Raises OSError.
     """
-    path = pathlib.Path(os.path.realpath(path))
+    given, path = path, pathlib.Path(os.path.realpath(path))
     with _alone(path):
         part, old = _beside(path, "part"), _beside(path, "old")
         if _is_ours(old) and not path.exists():
             old.rename(path)
         for left in (part, old):
             if left.exists():
-                _check(left)
+                _check(left, left)
                 shutil.rmtree(left)
-        _check(path)
+        _check(path, given)
         part.mkdir()
         try:
             for name, data in [(MARK, _TEXT.encode("ascii")), *files]:
@@ -70,14 +70,14 @@ def _is_ours(path: pathlib.Path) -> bool:
     return (path / MARK).is_file() or not any(path.iterdir())
 
 
-def _check(path: pathlib.Path) -> None:
+def _check(path: pathlib.Path, given: pathlib.Path) -> None:
     if not path.exists() and not path.is_symlink():
         return
     if path.is_symlink() or not path.is_dir():
-        raise UsageError(f"{path} is there and is no folder: name another with --output.")
+        raise UsageError(f"{given} is there and is no folder: name another with --output.")
     if not _is_ours(path):
         raise UsageError(
-            f"{path} is a folder that patchlore did not write: name another with --output."
+            f"{given} is a folder that patchlore did not write: name another with --output."
         )
 
 
