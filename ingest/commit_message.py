@@ -120,6 +120,8 @@ def read_message(body: str) -> tuple[str, Message]:
         lines.pop()
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     text = Text(body, lines, starts)
+    if "\r" in body:
+        text.drop_returns()
     first = next((n for n, line in enumerate(lines) if line.strip()), len(lines))
     end = next((n for n in range(first, len(lines)) if not lines[n].strip()), len(lines))
     subject = " ".join(line.strip() for line in lines[first:end])

@@ -68,6 +68,8 @@ def read_layout(text: Text, patches: list[FilePatch] | None = None) -> Layout:
     _find_message_end(text, layout, start, first_diff)
     later = _find_later_messages(text, layout)
     mark_tails(text)
+    if "\r" in text.body:
+        text.drop_returns()
     _collect(text, layout, later)
     return layout
 

@@ -82,6 +82,15 @@ class Text:
             found += zip(range(first, last), self.lines[first:last], strict=True)
         return found
 
+    def drop_returns(self) -> None:
+        """Take CR from the ends of lines that are no diff: a mailer or two wrote some of each end.
+
+        A diff's are content: it may be one of a file with such ends.
+        """
+        for index, kind in enumerate(self.kinds):
+            if kind not in DIFF_KINDS and self.lines[index].endswith("\r"):
+                self.lines[index] = self.lines[index].rstrip("\r")
+
     def part_end(self, index: int) -> int:
         """The line after the last one of the part that holds line INDEX."""
         for start, end, _ in self.parts:

@@ -205,14 +205,17 @@ def commit_rows(message: Message, evidence: FoundAt) -> Iterable[Row]:
         ("fixes-after-cut", message.fixes_after_cut, "fixes_after_cut"),
         ("suggested-fix", message.suggested_fixes, "suggested_fixes"),
         ("stable-dep-of", message.stable_dep_of, "stable_dep_of"),
-        ("reverts", message.reverts, "reverts"),
     ):
         for commit in refs:
             yield from row(relation, commit.sha, (fact,), subject=commit.subject)
-    for sha in message.partial_reverts:
-        yield from row("partial-revert", sha, ("partial_reverts", "reverts"))
+    # A part taken back undoes nothing: who asks for reverts must not find it.
+    partly = set(message.partial_reverts)
+    for commit in message.reverts:
+        relation = "partial-revert" if commit.sha in partly else "reverts"
+        yield from row(relation, commit.sha, ("reverts",), subject=commit.subject)
     for sha in message.reverted_upstream:
-        yield from row("reverted-upstream", sha, ("reverted_upstream", "reverts"))
+        relation = "partial-revert" if sha in partly else "reverted-upstream"
+        yield from row(relation, sha, ("reverted_upstream", "reverts"))
     for note in message.cc_stable:
         for commit in note.prereqs:
             yield from row("prerequisite", commit.sha, ("cc_stable",), subject=commit.subject)

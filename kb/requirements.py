@@ -81,7 +81,7 @@ def _required(
             target = Target(other.sha, other.place, other.id or None)
             yield target, other.subject, "Stable-dep-of", ref
     for ref in commit.refs:
-        if ref.relation not in ("fixes", "reverts") or ref.target.sha in told:
+        if ref.relation not in ("fixes", "reverts", "partial-revert") or ref.target.sha in told:
             continue
         row = rows.get(ref.target.sha)
         if row is not None and row.state in TO_TAKE:

@@ -11,12 +11,28 @@ from patchlore.ingest.message import CommitRef
 
 _SHA = r"([0-9a-f]{7,40})(?![0-9a-z])"
 _TITLE = r"(?:\s*\(\s*[\"'“](.{1,200}?)[\"'”]\s*\))?"
+_PART = r"(?:partial(?:ly)?|partly|mostly)"
+_COMMIT = r"(?:(?:the\s+)?(?:upstream\s+|following\s+|mainline\s+)?commits?\s+(?:id\s+)?)?"
 _OPENING = re.compile(
-    r"\b((?:partial|partly|partially|mostly|effectively|fully|essentially)\s+)?"
-    r"(?:reverts\s+(?:(?:the\s+)?(?:upstream\s+|following\s+|mainline\s+)?commits?\s+(?:id\s+)?)?"
-    r"|(partial(?:ly)?\s+)?revert\s+of\s+(?:upstream\s+)?(?:commit\s+)?)[\"'(]?" + _SHA + _TITLE,
+    rf"\b(?:({_PART})\s+reverts?\s+{_COMMIT}|({_PART})\s+revert\s+of\s+{_COMMIT}"
+    r"|reverts?\s+((?:[\w./-]{1,40}\s+){0,5}?(?:parts?|portions?|hunks?|bits?|half)\s+(?:of|from|in))"
+    rf"\s+{_COMMIT}|reverts\s+{_COMMIT}|revert\s+of\s+{_COMMIT})[\"'(]?" + _SHA + _TITLE,
     re.I,
 )
+#: Behind the commit: "…, partially.", "… (in part)", "… except for its tests", "…, but keep".
+_IN_PART = re.compile(
+    rf"[\s,;:.(-]{{1,4}}(?:(?:but|only|though)\s+){{0,2}}(?:{_PART}|in\s+part|except|apart\s+from"
+    r"|other\s+than|minus|with\s+the\s+exception"
+    r"|(?<=but\s)(?:keeps?|leaves?|retains?|not|only))\b",
+    re.I,
+)
+#: Before it: what is said not to be a revert ("instead of a revert of commit …").
+_NO_REVERT = re.compile(
+    r"(?:\b(?:not|never|neither|nor|without|cannot|instead\s+of|rather\s+than|alternative\s+to)|n't)"
+    r"\s+(?:(?:an?|the|full|complete|whole|simple|plain|just|really|actually)\s+){0,3}$",
+    re.I,
+)
+_PARTIAL_TITLE = re.compile(rf"\s*\[?{_PART}\s+revert\b", re.I)
 _NEXT = re.compile(r"\s*(?:,\s*and|,|and|&)\s*(?:commit\s+)?" + _SHA + _TITLE, re.I)
 _WHICH_IS = re.compile(
     r"\s*,?\s+(?:which|that)\s+(?:is|was)\s+(?:upstream\s+)?commit\s+" + _SHA, re.I
@@ -25,6 +41,8 @@ _LONG = re.compile(r"\breverts\s+(?:commits?\s+)?([0-9a-f]{41,})\b", re.I)
 _REVERT = re.compile(r"\s*(?:revert|revert:|\[?revert\]?)\s*[:-]?\s*[\"“](.*)[\"”]\s*$", re.I)
 _REAPPLY = re.compile(r"\s*reapply\s*[:-]?\s*[\"“](.*)[\"”]\s*$", re.I)
 _MAX_TEXT = 20_000
+#: Characters before a revert in which it may be denied.
+_MOST_BEFORE = 60
 
 
 def find(context: Context) -> None:
@@ -34,6 +52,7 @@ def find(context: Context) -> None:
     reverted_title = _read_title(context, title)
     if not message.is_patch or "revert" not in context.words:
         return
+    is_partial = _PARTIAL_TITLE.match(title) is not None
     lines = context.message_lines
     text = "\n".join(line for _, line in lines)[:_MAX_TEXT]
     starts = [0, *accumulate(len(line) + 1 for _, line in lines)]
@@ -48,25 +67,28 @@ def find(context: Context) -> None:
         match = _OPENING.search(text, position)
         if match is None:
             break
-        partial = bool(match[1] and match[1].lower().startswith(("partial", "partly"))) or bool(
-            match[2]
-        )
-        _add(context, match[3], match[4], line_of(match.start(3)), partial)
         position = match.end()
+        if _NO_REVERT.search(text, max(match.start() - _MOST_BEFORE, 0), match.start()):
+            context.reject("reverts", line_of(match.start(4)), "negated", match[0])
+            continue
+        named = [(match[4], match[5], line_of(match.start(4)))]
+        upstream: list[tuple[str, int]] = []
         while True:
             which = _WHICH_IS.match(text, position)
             if which:
-                message.reverted_upstream.append(which[1].lower())
-                where = line_of(which.start(1))
-                context.note("reverted_upstream", which[1].lower(), where, "which-is-commit")
-                context.claimed.add(where)
+                upstream.append((which[1], line_of(which.start(1))))
                 position = which.end()
                 continue
             following = _NEXT.match(text, position)
             if following is None:
                 break
-            _add(context, following[1], following[2], line_of(following.start(1)), partial)
+            named.append((following[1], following[2], line_of(following.start(1))))
             position = following.end()
+        partial = is_partial or any(match.group(1, 2, 3)) or bool(_IN_PART.match(text, position))
+        for sha, subject, index in named:
+            _add(context, sha, subject, index, partial)
+        for sha, index in upstream:
+            _add_upstream(context, sha, index, partial)
     if message.reverts and reverted_title and message.reverts[0].subject is None:
         message.reverts[0].subject = reverted_title
 
@@ -82,6 +104,15 @@ def _add(context: Context, sha: str, title: str | None, index: int, partial: boo
     if partial:
         message.partial_reverts.append(sha)
     context.note("reverts", sha, index, "partially-reverts" if partial else "reverts-commit")
+
+
+def _add_upstream(context: Context, sha: str, index: int, partial: bool) -> None:
+    sha = sha.lower()
+    context.message.reverted_upstream.append(sha)
+    context.claimed.add(index)
+    if partial:
+        context.message.partial_reverts.append(sha)
+    context.note("reverted_upstream", sha, index, "which-is-commit")
 
 
 def _read_title(context: Context, title: str) -> str | None:

@@ -37,6 +37,64 @@ def test_partial_revert() -> None:
     assert message.partial_reverts == [SHA]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"This reverts commit {SHA}, partially.",
+        f"This reverts commit {SHA} (partially).",
+        f'This reverts commit {SHA[:12]} ("lamp: glow") in part.',
+        f"This reverts commit {SHA} partially,\nkeeping the wick.",
+        f"This mostly reverts commit {SHA}.",
+        f"This reverts commit {SHA} except for its test.",
+        f"This reverts commit {SHA}, but keeps the wick.",
+        f"This reverts parts of commit {SHA}.",
+        f"This reverts the lamp.c part of commit {SHA}.",
+        f"This is a partial revert of commit {SHA}.",
+        f"Partially revert commit {SHA}.",
+        f"Partially\nreverts {SHA}.",
+    ],
+)
+def test_wordings_of_a_partial_revert(line: str) -> None:
+    """However it is said that a part stays, the revert is marked, and the rule tells."""
+    message = parse_patch(line, subject="[PATCH] lamp: dim again")
+    assert len(message.reverts) == 1
+    assert SHA.startswith(message.reverts[0].sha)
+    assert message.partial_reverts == [message.reverts[0].sha]
+    assert evidence(message, "reverts")[0].rule == "partially-reverts"
+
+
+def test_a_title_may_say_that_a_revert_is_partial() -> None:
+    """``Partially revert "x"``, though its body is what git revert writes."""
+    message = parse_patch(
+        f"This reverts commit {SHA}.", subject='[PATCH] Partially revert "lamp: glow"'
+    )
+    assert message.partial_reverts == [SHA]
+
+
+def test_partial_revert_of_a_stable_commit() -> None:
+    """Both names of what is partly taken back are."""
+    message = parse_patch(
+        f"This partially reverts commit {SHA} which is\ncommit {OTHER} upstream."
+    )
+    assert message.reverted_upstream == [OTHER]
+    assert message.partial_reverts == [SHA, OTHER]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"Instead of a revert of commit {SHA}, limit it.",
+        f"This is not a revert of commit {SHA}.",
+        f"Rather than a full revert of {SHA}, limit it.",
+    ],
+)
+def test_what_is_no_revert(line: str) -> None:
+    """A revert that is named to say that this is none is turned down by name."""
+    message = parse_patch(line)
+    assert message.reverts == []
+    assert ("reverts", "negated") in {(entry.fact, entry.rule) for entry in message.rejected}
+
+
 def test_several_commits() -> None:
     """``reverts commits A, B and C`` takes back three."""
     message = parse_patch(f"This reverts commits {SHA}, {OTHER} and {THIRD}.")

@@ -350,3 +350,14 @@ def test_a_message_that_cites_another_commit_keeps_its_marker() -> None:
     assert message.author.name == "Nora Finch"
     assert message.unmatched == []
     assert [tag.key for tag in message.trailers] == ["Signed-off-by"]
+
+
+@pytest.mark.parametrize("mixed", [1, 2, 3])
+def test_a_marker_may_end_in_another_line_end_than_the_rest(mixed: int) -> None:
+    """A tool that put a marker of its own above a text wrote CR LF; the text has LF."""
+    lines = [f"commit {SHA} upstream.", "", "Dim the lamp.", "", f"Fixes: {OTHER[:12]}"]
+    text = "".join(line + ("\r\n" if n < mixed else "\n") for n, line in enumerate(lines))
+    message = parse_patch(text)
+    assert message.upstream_commits == [SHA]
+    assert message.unmatched == []
+    assert evidence(message, "upstream_commits")[0].text == f"commit {SHA} upstream."
