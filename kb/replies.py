@@ -14,12 +14,14 @@ def drops(archive: Archive, tree: str) -> Iterator[Event]:
     """Replies of the stable maintainers that say "now dropped": about the mail replied to."""
     notices = archive.execute(
         "SELECT m.id, m.key, m.timestamp, m.clean_subject, m.notice_tree, m.mid, m.subject,"
-        " coalesce(m.sender_name, m.sender_email, m.sender_masked) FROM mail AS m"
+        " coalesce(m.sender_name, m.sender_email, m.sender_masked), m.sender_email FROM mail AS m"
         " WHERE m.notice = 'dropped' AND (m.notice_tree IS NULL OR m.notice_tree = ?)",
         (tree,),
     ).fetchall()
-    for id_, key, timestamp, title, named_tree, mid, subject, sender in notices:
-        about = _about(archive, id_, mid, tree if named_tree is None else None)
+    for id_, key, timestamp, title, named_tree, mid, subject, sender, address in notices:
+        if address and not is_maintainer(archive, address):  # an archive may mask it
+            continue
+        about = _about(archive, id_, mid, tree if named_tree is None else None, of_rounds=False)
         if about is None:
             continue
         parent, shas = about
@@ -80,18 +82,23 @@ def taken(archive: Archive, tree: str) -> Iterator[Event]:
 
 
 def _about(
-    archive: Archive, message: int, mid: int, tree: str | None
+    archive: Archive, message: int, mid: int, tree: str | None, *, of_rounds: bool = True
 ) -> tuple[str, list[str]] | None:
     """Return the nearest ancestor that names upstream commits (for the tree), and those.
 
-    A cover letter stands for the patches below it.
+    A cover letter stands for the patches below it; that of a review round only with
+    ``of_rounds``: nobody who drops "this" below it means the whole release.
     """
     ancestors = archive.execute(
-        "SELECT m.id, m.key, m.timestamp FROM reference AS r JOIN mail AS m ON m.mid = r.mid"
+        "SELECT m.id, m.key, m.timestamp,"
+        " m.is_cover AND coalesce(m.notice, '') = 'review' FROM reference AS r"
+        " JOIN mail AS m ON m.mid = r.mid"
         " WHERE r.message = ? AND m.mid <> ? ORDER BY r.position DESC",
         (message, mid),
     ).fetchall()
-    for id_, key, timestamp in ancestors:
+    for id_, key, timestamp, is_round in ancestors:
+        if is_round and not of_rounds:
+            return None
         attached = attached_for(archive, id_, tree, timestamp) if tree is not None else []
         if attached:
             return key, attached

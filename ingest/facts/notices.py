@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from patchlore.ingest.facts.context import Context
+from patchlore.ingest.facts.drops import find_drop
 from patchlore.ingest.message import Notification
 from patchlore.ingest.subject import stable_tree
 
@@ -13,14 +14,6 @@ _FILENAME = re.compile(r"the filename of the patch is:?\s*([\w.+-]{1,200}\.patch
 _ROUND = re.compile(r"(\d+\.\d+(?:\.\d+)?(?:-rc\d+)?)[- ](?:stable )?review\b", re.I)
 _RELEASE = re.compile(
     r"(?:\[ANNOUNCE\] )?Linux (?:kernel )?v?(\d+\.\d+(?:\.\d+)+)(?: released)?\s*$", re.I
-)
-_DROPPED = re.compile(
-    r"\b(?:now dropped|dropped now|i(?:'ve| have| will|'ll)? (?:now )?drop(?:ped)?\b|dropping (?:it|this|from|both|these)"
-    r"|dropped (?:it |this )?from|both dropped|have been dropped|has been dropped)",
-    re.I,
-)
-_REQUEST = re.compile(
-    r"\bplease,? (?:do )?drop|\bcould you drop|\bcan you drop|should (?:be )?drop", re.I
 )
 
 
@@ -64,14 +57,14 @@ def find(context: Context) -> None:
 
 
 def _find_dropped(context: Context, tree: str) -> None:
-    """A short reply that says "now dropped"; "please drop" is only a request."""
+    """A reply that says "now dropped"; "please drop" is only a request."""
     if "drop" not in context.words or not re.match(r"\d+\.\d+", tree):
         return
-    for index, line in context.own_lines:
-        if _DROPPED.search(line) and not _REQUEST.search(line):
-            context.message.notification = Notification(kind="dropped", tree=tree)
-            context.note("notification", "dropped", index, "now-dropped", confidence="medium")
-            return
+    found = find_drop(context.own_lines, tree)
+    if found is not None:
+        index, tree = found
+        context.message.notification = Notification(kind="dropped", tree=tree)
+        context.note("notification", "dropped", index, "now-dropped", confidence="medium")
 
 
 def _original(context: Context) -> str | None:

@@ -7,7 +7,9 @@ import io
 import json
 import pathlib
 import subprocess
+from typing import Any
 
+import msgspec
 import pytest
 
 from patchlore.ingest.message import (
@@ -128,6 +130,72 @@ def test_a_reply_that_drops_is_about_what_it_answers(tmp_path: pathlib.Path) -> 
     (row,) = rows(tmp_path, "5.10", notice(1, "added"), dropped)
     assert row.state == "dropped"
     assert row.event.text == "Now dropped from the queue, thanks."
+
+
+def drop_of(parent: str, **fields: Any) -> Message:
+    """Return a reply "Now dropped." to a mail."""
+    values: dict[str, Any] = {
+        "is_reply": True,
+        "in_reply_to": parent,
+        "references": [parent],
+        "timestamp": NOON + 9 * DAY,
+        "notification": Notification(kind="dropped", tree="5.10.y"),
+        **fields,
+    }
+    return message("drop@example.org", **values)
+
+
+def test_nobody_but_a_maintainer_drops(tmp_path: pathlib.Path) -> None:
+    """A reader's "I have dropped this from my tree" takes nothing out of the queue."""
+    dropped = drop_of("posting-1@example.org", from_=BO)
+    (row,) = rows(tmp_path, "5.10", notice(1, "added"), dropped)
+    assert row.state == "queued"
+    masked = Person(name="Bo Tern", email_masked="bo@...")
+    (row,) = rows(
+        tmp_path / "masked",
+        "5.10",
+        notice(1, "added"),
+        drop_of("posting-1@example.org", from_=masked),
+    )
+    assert row.state == "dropped"
+
+
+def test_a_drop_below_a_round_is_not_of_the_whole_round(tmp_path: pathlib.Path) -> None:
+    """ "Offending commit now dropped" to the cover of a review names none of its patches."""
+    cover = message(
+        "cover@example.org",
+        subject="[PATCH 5.10 0/1] 5.10.7-rc1 review",
+        clean_subject="5.10.7-rc1 review",
+        subject_tags=tags("5.10.y", index=0, total=1),
+        is_cover_letter=True,
+        notification=Notification(kind="review", tree="5.10.y", release="5.10.7-rc1"),
+        source=source(offset=5),
+    )
+    part = posting(1, in_reply_to="cover@example.org", references=["cover@example.org"])
+    (row,) = rows(tmp_path, "5.10", cover, part, drop_of("cover@example.org"))
+    assert row.state == "queued"
+
+
+def test_a_partial_revert_reverts_nothing(tmp_path: pathlib.Path) -> None:
+    """Some of the backport stays in the tree."""
+    added = notice(1, "added")
+    revert = message(
+        "revert@example.org",
+        subject="[PATCH 5.10] tick: one less",
+        clean_subject="tick: one less",
+        subject_tags=tags("5.10.y"),
+        is_patch=True,
+        timestamp=NOON + 9 * DAY,
+        reverts=[CommitRef(sha=OTHER, subject="tick: use two")],
+        reverted_upstream=[UPSTREAM],
+        partial_reverts=[OTHER, UPSTREAM],
+        source=source(offset=5),
+    )
+    (row,) = rows(tmp_path, "5.10", added, revert)
+    assert row.state == "queued"
+    whole = msgspec.structs.replace(revert, partial_reverts=[])
+    (row,) = rows(tmp_path / "whole", "5.10", added, whole)
+    assert row.state == "reverted"
 
 
 def test_a_release_is_known_by_its_shortlog(tmp_path: pathlib.Path) -> None:
@@ -353,6 +421,7 @@ def test_csv_names_the_author_of_a_release(tmp_path: pathlib.Path) -> None:
         references=["posting-1@example.org"],
         in_reply_to="posting-1@example.org",
         timestamp=NOON + 9 * DAY,
+        from_=Person(name="Greg Kroah-Hartman", email="gregkh@linuxfoundation.org"),
         notification=Notification(kind="dropped", tree="5.10.y"),
     )
     data, _ = export(tmp_path, "csv", posting(1, author=BO), dropped)

@@ -143,28 +143,178 @@ def test_review_round() -> None:
     assert (notice.kind, notice.tree, notice.release) == ("review", "6.6.y", "6.6.9-rc1")
 
 
-@pytest.mark.parametrize(
-    ("line", "kind"),
-    [
-        ("Now dropped, thanks.", "dropped"),
-        ("I'm dropping this from the queue.", "dropped"),
-        ("Ok, dropping it.", "dropped"),
-        ("This has been dropped from both trees.", "dropped"),
-        ("Please drop this.", None),
-        ("Could you drop this one?", None),
-        ("> Now dropped, thanks.", None),
-        ("The lamp dropped to the floor.", None),
-    ],
+DROPS = (
+    "Now dropped, thanks.",
+    "I'm dropping this from the queue.",
+    "Ok, dropping it.",
+    "This has been dropped from both trees.",
+    "Dropped, thanks!",
+    "Thanks, now dropped.",
+    "I've dropped it everywhere, thank you.",
+    "I'll drop it from everywhere.",
+    "I'll drop it, thank you!",
+    "I've dropped this patch from all stable trees, thank you.",
+    "So I'm going to drop both of these patches from the queue.",
+    "Both dropped.",
+    "Oops, sorry, I'll go drop this now",
+    "Ok, I've now dropped this from all queues.",
+    "Thanks for letting me know, I've dropped this.",
+    "I have dropped it now, if you want it back just resend.",
+    "Dropped.",
+    "dropped now",
+    "I went ahead and dropped it",
+    "Patch dropped, thanks.",
+    "Let me drop this for now.",
+    "Good catch, now dropped.",
+    "I dropped it\nfrom the queue",
+    "All now dropped, thanks.",
+    "Will drop, thanks",
+    "Will drop it from the queue.",
+    "We dropped this one already.",
+    "Yes, I've dropped it, no need to worry.",
+    "Ah, ok, dropping them both then",
+    "I dropped all of these",
+    "Thanks, I've just dropped this commit.",
+    "I had to drop this, it broke the build.",
+    "I've dropped the patch.",
+    "I dropped the whole series.",
+    "I dropped this because it breaks the build.",
+    "This breaks the build, so I dropped it.",
+    "As this does not build, I've dropped it.",
+    "It didn't apply, so now dropped.",
+    "Since you asked, dropped.",
+    "Now dropped from everywhere",
+    "Offending commit now dropped, thanks.",
+    "Thanks for letting me know, I'll go drop this and push out a new -rc.",
+    "Dropped from 6.6 as it does not build.",
+    "Now dropped from 6.6 and 5.4.",
 )
-def test_dropped(line: str, kind: str | None) -> None:
-    """A maintainer's "now dropped" is an event, "please drop" only a request."""
+
+NO_DROPS = (
+    "I have not dropped this",
+    "No, I am not dropping this.",
+    "I dropped the extra blank line when applying, now queued up.",
+    "should this be dropped?",
+    "Should this be\ndropped?",
+    "Please drop this.",
+    "Could you drop this one?",
+    "I would recommend dropping it (unless Nick",
+    "I won't drop this.",
+    "I will not be dropping this",
+    "I haven't dropped this.",
+    "We did not drop this.",
+    "Did you drop this?",
+    "Was this dropped?",
+    "Why was this dropped?",
+    "If you want I can drop it.",
+    "I can drop it if needed.",
+    "I could drop it.",
+    "I'll drop it unless somebody objects.",
+    "Unless I hear otherwise, I'll drop this.",
+    "I'll drop it if you want.",
+    "I dropped the Cc to stable.",
+    "I've dropped your Signed-off-by.",
+    "I dropped support for gcc 4.",
+    "The packet is dropped by the driver.",
+    "This was never dropped.",
+    "It should be dropped from your queues.",
+    "It should have been dropped.",
+    "I think this should be dropped.",
+    "I think we should drop this",
+    "Do you want me to drop it?",
+    "I thought I dropped this.",
+    "I thought this was dropped.",
+    "It was not dropped, see the queue.",
+    "I dropped it, but now added it back.",
+    "I had dropped this, but it is queued up again.",
+    "No need to drop this.",
+    "There is no reason for dropping it.",
+    "Instead of dropping it, let's take the fix.",
+    "Rather than dropping this I took the fix too.",
+    "Dropping this would break 6.6.",
+    "Dropping it is not needed.",
+    "I'd drop this.",
+    "I'd rather drop this one.",
+    "You can drop this.",
+    "You dropped this.",
+    "Let's not drop it.",
+    "I asked to drop this.",
+    "this can be dropped",
+    "It can be dropped now.",
+    "The first hunk was dropped.",
+    "I dropped a hunk that does not apply.",
+    "I dropped the first hunk as it doesn't apply, queued up.",
+    "Frames are dropped when the queue is full.",
+    "Now it is dropped by the firewall.",
+    "I'm fine with dropping this.",
+    "We drop the lock here.",
+    "I've not dropped it from 6.6 yet.",
+    "Not dropped yet.",
+    "This patch drops the lock.",
+    "I dropped it from 5.4 and kept it in 6.6.",
+    "No, this one is not being dropped.",
+    "Nothing was dropped.",
+    "None of these were dropped.",
+    "I didn't drop it.",
+    "I refuse to drop this",
+    "I see that this was dropped from the queue, why?",
+    "This was dropped in v2.",
+    "In v3 I dropped this.",
+    " I've dropped patch 2 in v4.",
+    "> Now dropped, thanks.",
+    "The lamp dropped to the floor.",
+)
+
+
+@pytest.mark.parametrize("line", DROPS)
+def test_dropped(line: str) -> None:
+    """A maintainer's "now dropped" is an event, with the line that says so."""
     message = parse_letter(
         f"{line}\n", "In-Reply-To: <lamp-0@example.org>", subject=f"Re: {ADDED_SUBJECT}"
     )
-    assert (message.notification.kind if message.notification else None) == kind
-    if kind:
-        (proof,) = evidence(message, "notification")
-        assert (proof.line, proof.confidence) == (1, "medium")
+    assert message.notification is not None
+    assert (message.notification.kind, message.notification.tree) == ("dropped", "6.6.y")
+    (proof,) = evidence(message, "notification")
+    assert (proof.line, proof.confidence) == (1, "medium")
+
+
+@pytest.mark.parametrize("line", NO_DROPS)
+def test_not_dropped(line: str) -> None:
+    """Requests, questions, denials, offers, and what else can be dropped."""
+    message = parse_letter(
+        f"{line}\n", "In-Reply-To: <lamp-0@example.org>", subject=f"Re: {ADDED_SUBJECT}"
+    )
+    assert message.notification is None
+
+
+@pytest.mark.parametrize(
+    ("line", "tree"),
+    [
+        ("Now dropped from 5.4, but kept in 6.6.", None),
+        ("I dropped it from 5.4 and kept it in 6.6.", None),
+        ("Now dropped from 6.6, but kept in 6.12.", "6.6.y"),
+        ("Now dropped from 5.4.", "5.4.y"),
+        ("Dropped from 5.15.y and 6.6.y, thanks.", "6.6.y"),
+        ("I've dropped it from 6.12 and older, thanks!", "6.6.y"),
+    ],
+)
+def test_dropped_from_which_tree(line: str, tree: str | None) -> None:
+    """The trees that the sentence names count, not that of the subject."""
+    message = parse_letter(
+        f"{line}\n", "In-Reply-To: <lamp-0@example.org>", subject=f"Re: {ADDED_SUBJECT}"
+    )
+    assert (message.notification.tree if message.notification else None) == tree
+
+
+def test_the_line_of_a_drop_is_that_of_its_verb() -> None:
+    """Sentences run over lines."""
+    message = parse_letter(
+        "This breaks the lamp on some boards, as told, so I have\nnow dropped it. Thanks.\n",
+        "In-Reply-To: <lamp-0@example.org>",
+        subject=f"Re: {ADDED_SUBJECT}",
+    )
+    (proof,) = evidence(message, "notification")
+    assert proof.text == "now dropped it. Thanks."
 
 
 def test_released() -> None:

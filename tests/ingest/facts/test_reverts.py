@@ -73,9 +73,7 @@ def test_a_title_may_say_that_a_revert_is_partial() -> None:
 
 def test_partial_revert_of_a_stable_commit() -> None:
     """Both names of what is partly taken back are."""
-    message = parse_patch(
-        f"This partially reverts commit {SHA} which is\ncommit {OTHER} upstream."
-    )
+    message = parse_patch(f"This partially reverts commit {SHA} which is\ncommit {OTHER} upstream.")
     assert message.reverted_upstream == [OTHER]
     assert message.partial_reverts == [SHA, OTHER]
 
