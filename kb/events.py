@@ -24,6 +24,17 @@ KINDS = (
 #: means for a tree in which nothing has happened yet (patchlore.kb.needs).
 VERDICTS = ("affected", "not-affected", "opted-out")
 
+#: The rule by which a commit is needed since another one builds on it.
+BY_DEPENDENT = "prerequisite"
+
+#: Kinds whose mail or commit is the patch itself, unless it is a reply or another's line.
+_CARRIES = frozenset(
+    {
+        "nominated", "autosel", "posted", "failed", "queued", "review", "re-applied", "affected",
+        "opted-out",
+    }
+)  # fmt: skip
+
 
 class Event(Struct, kw_only=True):
     """One thing that happened to an upstream commit in a tree, and the line that says so."""
@@ -65,6 +76,13 @@ class Event(Struct, kw_only=True):
     def names_no_tree(self) -> bool:
         """Whether this is a nomination that leaves open which trees it is for."""
         return self.kind == "nominated" and self.rule == "cc-stable" and self.range is None
+
+    @property
+    def is_of_patch(self) -> bool:
+        """Whether the mail or commit is the patch itself, not one that only speaks of it."""
+        if self.rule == BY_DEPENDENT or (self.rule or "").startswith("reply to"):
+            return False
+        return self.kind in _CARRIES or (self.kind == "released" and self.is_patch)
 
     def words(self) -> str:
         """Return the event in words: ``picked by AUTOSEL, 115 of 124``."""

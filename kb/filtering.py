@@ -19,12 +19,6 @@ from patchlore.kb.events import Event
 from patchlore.kb.pathspec import Pathspec
 from patchlore.kb.reading import MIN_HEX, Bug
 from patchlore.kb.store import Archive
-from patchlore.kb.verdicts import BY_DEPENDENT
-
-#: Events whose mail carries the patch or names it as a whole: its author, files and tags count.
-_CARRIES = frozenset(
-    {"nominated", "autosel", "posted", "failed", "queued", "review", "re-applied", "affected"}
-)
 
 
 class Filters(Struct, kw_only=True):
@@ -123,10 +117,7 @@ def _paths(archive: Archive, sql: str, names: Collection[int | str]) -> Mapping[
 
 def _carrying(row: Row) -> Iterable[Event]:
     """The events of a row whose mail or commit is its patch, not one that only speaks of it."""
-    for event in (*row.events, row.event):
-        of_others = event.rule == BY_DEPENDENT or (event.rule or "").startswith("reply to")
-        if event.kind in _CARRIES and not of_others:
-            yield event
+    return [event for event in (*row.events, row.event) if event.is_of_patch]
 
 
 def _messages(row: Row) -> set[int]:

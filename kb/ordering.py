@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 
-from patchlore.kb.backport_row import Row
+from patchlore.kb.backport_row import Requirement, Row
 
 #: States that say that a row's commit is in the tree, or will be.
 _COMING = ("released", "queued", "in-flight", "needed", "nominated", "failed")
@@ -69,19 +69,27 @@ def note_gaps(rows: Sequence[Row]) -> None:
             other = by_sha.get(item.sha)
             if item.is_present:
                 continue
-            if other is None or other.state not in _COMING:
-                if other is not None:
-                    words = f"which is {other.state}"
-                elif item.is_present is None:
-                    words = "which may be missing"
-                else:
-                    words = "which neither the tree has nor the list"
-                row.notes.append(f"gap: needs {_named(item.sha, item.subject)}, {words}")
-            elif _stands_behind(row, other):
+            found = gap(item, other)
+            if found is not None:
+                row.notes.append(found)
+            elif other is not None and _stands_behind(row, other):
                 row.notes.append(
                     f"wrong order: needs {_named(item.sha, item.subject)}, which was "
                     f"{other.event.words()}"
                 )
+
+
+def gap(item: Requirement, other: Row | None) -> str | None:
+    """Return the note on what is required and not to be had; ``other`` is its row, if any."""
+    if other is not None and other.state in _COMING:
+        return None
+    if other is not None:
+        words = f"which is {other.state}"
+    elif item.is_present is None:
+        words = "which may be missing"
+    else:
+        words = "which neither the tree has nor the list"
+    return f"gap: needs {_named(item.sha, item.subject)}, {words}"
 
 
 def _stands_behind(row: Row, other: Row) -> bool:

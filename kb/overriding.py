@@ -25,7 +25,9 @@ from msgspec.structs import replace
 
 from patchlore.kb.backports import STATES, Row
 from patchlore.kb.errors import UsageError
+from patchlore.kb.filtering import files_of
 from patchlore.kb.git_reading import trees_with
+from patchlore.kb.needless import after_overrides
 from patchlore.kb.outcomes import Override
 from patchlore.kb.store import Archive
 from patchlore.kb.text import count, printable, shorten
@@ -122,7 +124,8 @@ def apply(
 ) -> tuple[list[Row], list[str]]:
     """Return the rows with the states that the rules set, in their order, and notes.
 
-    Of several rules for a row the last one holds.  The notes say which rules are
+    Of several rules for a row the last one holds.  What was needed for the sake of rows
+    alone that are not to be taken now is left out.  The notes say which rules are
     about no row of the tree (its one name), or can't be judged there.
     """
     rules = [rule for rule in overrides.rules if rule.tree in (None, tree)]
@@ -145,13 +148,14 @@ def apply(
     unused = [rule for number, rule in enumerate(rules) if number not in used]
     notes = _told(unused, f"{{}} of overrides that no row of {name} is about")
     notes += _told(unclear, f"{{}} of overrides from which nothing follows for {name}")
-    return changed, notes
+    return after_overrides(rows, changed), notes
 
 
 def _overridden(row: Row, rule: Rule, state: str) -> Row:
     return replace(
         row,
         state=state,
+        notes=list(row.notes),
         reason=f"overridden in {rule.place}: {rule.reason}",
         override=Override(
             file=rule.file, line=rule.line, text=rule.text, reason=rule.reason, was=row.state
@@ -351,36 +355,22 @@ class _Matcher:
             from patchlore.kb.export.vulnerabilities import cves_of
 
             cves = cves_of(self._archive, rows)
-        for row, names in zip(rows, cves, strict=True):
+        files = files_of(self._archive, rows) if self._paths else [set() for _ in rows]
+        for row, names, paths in zip(rows, cves, files, strict=True):
             found = {number for sha in _shas(row) for number in self._of_commit(sha)}
             found |= {number for name in names for number in self._cves.get(name, ())}
-            if self._paths:
-                found |= self._of_files(row)
-            yield found
+            yield found | self._of_files(paths)
 
     def _of_commit(self, sha: str) -> Iterator[int]:
         for known, number in self._commits.get(sha[:_DIGITS], ()):
             if known.startswith(sha) or sha.startswith(known):
                 yield number
 
-    def _of_files(self, row: Row) -> set[int]:
+    def _of_files(self, files: set[str]) -> set[int]:
         """The rules of the paths of a row's files, when every file has one."""
-        messages = sorted({event.message for event in row.events if event.message})
-        marks = ", ".join("?" * len(messages))
-        files = [
-            path
-            for (path,) in self._archive.execute(
-                "SELECT DISTINCT path.text FROM file JOIN path ON path.id = file.path"
-                f" WHERE file.kind <> 'quoted' AND file.message IN ({marks})",
-                messages,
-            )
-        ]
         found = [self._of_path(path) for path in files]
-        return (
-            {number for number in found if number is not None}
-            if all(number is not None for number in found)
-            else set()
-        )
+        known = {number for number in found if number is not None}
+        return known if None not in found else set()
 
     def _of_path(self, path: str) -> int | None:
         """The rule of a path or of the nearest folder above it."""

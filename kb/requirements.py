@@ -16,6 +16,9 @@ from patchlore.kb.versions import rank
 #: States of rows whose requirements are told: what is to be taken, or fails to be.
 TO_TAKE = ("needed", "nominated", "in-flight", "queued", "failed")
 
+#: Why a row requires what it repairs or takes back (``Requirement.why``).
+FIXED, REVERTED = "fixed by this commit", "reverted by this commit"
+
 #: More patches of one series than these are not told.
 _MOST_NEIGHBOURS = 8
 
@@ -86,8 +89,8 @@ def _required(
         row = rows.get(ref.target.sha)
         if row is not None and row.state in TO_TAKE:
             told.add(ref.target.sha)
-            verb = "fixed" if ref.relation == "fixes" else "reverted"
-            yield ref.target, row.subject, f"{verb} by this commit", None
+            why = FIXED if ref.relation == "fixes" else REVERTED
+            yield ref.target, row.subject, why, None
 
 
 def _is_lacking(archive: Archive, needs: Needs, tree: str, commit: Upstream, ref: Ref) -> bool:

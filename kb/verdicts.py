@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from patchlore.ingest.message import CONFIDENCES
 from patchlore.kb.backport_row import Row
 from patchlore.kb.contents import CERTAIN, MEDIUM, Presence
-from patchlore.kb.events import Event
+from patchlore.kb.events import BY_DEPENDENT, Event
 from patchlore.kb.fix_graph import Ref, Target, Upstream
 from patchlore.kb.note_ranges import Note
 from patchlore.kb.opting_out import OptOut
@@ -20,7 +20,6 @@ BY_NEEDED = "fixes a commit that is needed"
 BY_REVERT = "reverts a commit of the tree"
 BY_CVE = "CVE record"
 BY_NOTE = "Cc: stable note"
-BY_DEPENDENT = "prerequisite"
 BY_AGAIN = "applies a commit again"
 NOT_THERE = "what it fixes is not in the tree"
 ALREADY_THERE = "what it applies again is in the tree"

@@ -50,7 +50,7 @@ def cves_of(archive: Archive, rows: Sequence[Row]) -> list[list[str]]:
     """Return the CVEs of each row, sorted: those that its mails, commits or a record name."""
     messages: dict[int, list[str]] = {}
     commits: dict[str, list[str]] = {}
-    ids = {event.message for row in rows for event in row.events if event.message}
+    ids = {message for row in rows for message in _messages(row)}
     for chunk in _chunks(sorted(ids)):
         # A mail that lists CVEs of many patches says nothing of one of them.
         for message, name in archive.execute(
@@ -71,7 +71,7 @@ def cves_of(archive: Archive, rows: Sequence[Row]) -> list[list[str]]:
             commits.setdefault(sha, []).append(name)
     return [
         sorted(
-            {name for event in row.events for name in messages.get(event.message, ())}
+            {name for message in _messages(row) for name in messages.get(message, ())}
             | {name for sha in _commits(row) for name in commits.get(sha, ())},
             key=_cve_key,
         )
@@ -99,14 +99,13 @@ def pairs_of(archive: Archive, cve: str) -> list[Pair]:
 def fixes_of(archive: Archive, row: Row) -> list[tuple[str, str | None]]:
     """Return what the row's commit fixes as its mails and commits write it: commit and title."""
     found: dict[str, str | None] = {}
-    for event in row.events:
-        if event.message:
-            for sha, subject in archive.execute(
-                "SELECT sha, subject FROM commit_ref WHERE message = ? AND relation = 'fixes'"
-                " AND NOT quoted ORDER BY position",
-                (event.message,),
-            ):
-                found[sha] = found.get(sha) or subject
+    for message in _messages(row):
+        for sha, subject in archive.execute(
+            "SELECT sha, subject FROM commit_ref WHERE message = ? AND relation = 'fixes'"
+            " AND NOT quoted ORDER BY position",
+            (message,),
+        ):
+            found[sha] = found.get(sha) or subject
     for commit in _commits(row):
         for sha, subject in archive.execute(
             "SELECT r.sha, r.subject FROM git_commit_ref AS r JOIN git_commit AS c"
@@ -184,6 +183,12 @@ def upstream_version(archive: Archive, sha: str) -> str | None:
 
 def _whole(archive: Archive, sha: str) -> str | None:
     return sha if len(sha) == 40 else complete(archive, sha)
+
+
+def _messages(row: Row) -> list[int]:
+    """The mails that carry the row's patch: what others fix that speak of it is their matter."""
+    ids = [event.message for event in row.events if event.message and event.is_of_patch]
+    return list(dict.fromkeys(ids))
 
 
 def _commits(row: Row) -> list[str]:
