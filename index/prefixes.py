@@ -115,6 +115,7 @@ SYNONYMS = {
     "cc": "c",
     "recip": "tc",
     "contact": "a",
+    "tcf": "a",
     "subject": "s",
     "body": "b",
     "id": "mid",
@@ -135,6 +136,14 @@ SYNONYMS = {
 }
 
 
+#: Trailers that mistakes are compared with; any other is as good, where the archive has it.
+_TRAILERS = (
+    "reviewed-by", "signed-off-by", "reported-by", "tested-by", "acked-by", "suggested-by",
+    "co-developed-by", "reported-and-tested-by", "reviewed-and-tested-by", "debugged-by",
+    "requested-by", "bisected-by",
+)  # fmt: skip
+
+
 def find_prefix(name: str) -> Prefix | None:
     """The prefix called NAME (any case; a synonym counts), or None.
 
@@ -153,11 +162,21 @@ def trailer_prefix(name: str) -> Prefix:
     return Prefix(name.lower(), "people", f"named by the trailer {name}")
 
 
+def nearest_trailer(name: str) -> str | None:
+    """The trailer that NAME (``reviewd-by``) seems to be a mistake for; None for one that is."""
+    import difflib
+
+    if name.lower() in _TRAILERS:
+        return None
+    near = difflib.get_close_matches(name.lower(), _TRAILERS, n=1, cutoff=0.85)
+    return near[0] if near else None
+
+
 def nearest_prefix(name: str) -> str | None:
     """The name of the prefix that NAME was probably meant to be."""
     import difflib
 
-    known = [*PREFIXES, *SYNONYMS, "reviewed-by", "signed-off-by", "reported-by", "tested-by"]
+    known = [*PREFIXES, *SYNONYMS, *_TRAILERS]
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)
     if near:
         return near[0]

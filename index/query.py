@@ -19,9 +19,11 @@ from patchlore.index.dates import parse_size_range, parse_time_range
 from patchlore.index.errors import QueryError
 from patchlore.index.prefixes import (
     CODE_PREFIXES,
+    PREFIXES,
     Prefix,
     find_prefix,
     nearest_prefix,
+    nearest_trailer,
     trailer_prefix,
 )
 from patchlore.index.regexes import Regex, RegexError, parse_regex
@@ -316,8 +318,11 @@ class _Builder:
         found = find_prefix(name)
         if found is None and self.is_trailer(name.lower()):
             found = trailer_prefix(name)
-        if found is None and name[0].islower():
-            near = nearest_prefix(name)
+        near = None
+        if found is not None and found.name not in PREFIXES and not self.is_trailer(found.name):
+            near = nearest_trailer(name)
+        if near is not None or (found is None and name[0].islower()):
+            near = near or nearest_prefix(name)
             hint = f"Did you mean '{near}:'?" if near else "'patchlore search --help' lists them."
             place = _place(token)
             raise QueryError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from patchlore.index.words import parts, stem, words
 
@@ -124,16 +124,25 @@ def _two_edits(connection: sqlite3.Connection, word: str) -> list[str]:
 
 
 def _identifiers(connection: sqlite3.Connection, word: str, pieces: list[str]) -> list[str]:
-    """Identifiers with at most two mistakes that have one of the parts of WORD unharmed."""
+    """Identifiers with at most two mistakes that have one of the parts of WORD unharmed.
+
+    Pieces of longer ones, too, since those are found by them: "do_wrap" in ring_do_wrap.
+    """
     found: set[str] = set()
     for piece in pieces:
-        found.update(
-            other
-            for (other,) in connection.execute(
-                "SELECT word FROM part WHERE part = ? LIMIT ?", (piece, _MOST_IDENTIFIERS)
-            )
-        )
+        for (other,) in connection.execute(
+            "SELECT word FROM part WHERE part = ? LIMIT ?", (piece, _MOST_IDENTIFIERS)
+        ):
+            found.add(other)
+            found.update(_runs(other, word.strip("_").count("_") + 1))
     return _closest(word, found)
+
+
+def _runs(identifier: str, size: int) -> Iterator[str]:
+    """What of IDENTIFIER has SIZE parts in a row, itself left out."""
+    names = identifier.strip("_").split("_")
+    for start in range(len(names) - size + 1 if len(names) > size else 0):
+        yield "_".join(names[start : start + size])
 
 
 def _closest(word: str, others: Iterable[str]) -> list[str]:

@@ -59,9 +59,9 @@ WEIGHTS = {
     "dfctx": 0.3,
 }
 
-# Names are never stemmed: "Andy" is not "Andi", nor is lamp_dims() lamp_dim(). Lines of
-# diffs are, as lore has it; who means just one word there quotes it.
-_NEVER_STEMMED = frozenset(("head", "fn"))
+# The functions that hunk headers name are ours alone: lamp_dims() is not lamp_dim(). All else
+# is stemmed, lines of diffs and names too, as lore has it; who means just one word quotes it.
+_NEVER_STEMMED = frozenset(("fn",))
 
 
 class TextSearch:

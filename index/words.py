@@ -121,6 +121,8 @@ def word_spans(text: str) -> list[tuple[str, int, int]]:
     lower = text.lower()
     if len(lower) != len(text):  # some capitals have longer small forms: "İ"
         lower = "".join(small if len(small := char.lower()) == 1 else char for char in text)
+    for char, plain in _TYPOGRAPHIC:
+        lower = lower.replace(char, plain)
     offsets: list[int] | None = None
     if _HIDDEN.search(lower):
         offsets, pieces, end = [], [], 0
@@ -133,7 +135,7 @@ def word_spans(text: str) -> list[tuple[str, int, int]]:
     return [
         (word, start, end)
         for match in _word.finditer(lower)
-        if len(word := _plain(match[0])) <= LONGEST
+        if len(word := match[0]) <= LONGEST
         for start, end in [match.span() if offsets is None else _seen(match.span(), offsets)]
     ]
 

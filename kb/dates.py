@@ -35,14 +35,8 @@ class DateError(PatchloreError):
 def parse_since(text: str) -> int:
     """Return the time (seconds, UTC) from which on something is wanted, as ``--since`` has it.
 
-    The start of the day, month or year that TEXT names; ``today`` and
-    ``yesterday`` are days, too.  Other words go to git (``2.weeks.ago``, ``last
-    friday``).  Raises DateError.
+    The start of the day, month or year that TEXT names.  Raises DateError.
     """
-    word = text.strip().lower()
-    if word in ("today", "yesterday"):
-        start = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        return int((start - timedelta(days=word == "yesterday")).timestamp())
     try:
         if re.fullmatch(r"\d{4}-?\d\d-?\d\d[T ].*[+-]\d\d:?\d\d", text.strip()):
             return int(datetime.fromisoformat(text.strip()).timestamp())
@@ -55,8 +49,16 @@ def parse_since(text: str) -> int:
 
 
 def parse_span(text: str) -> tuple[int, int]:
-    """The first and the last second of the date TEXT: a year, month, day, minute or second."""
+    """The first and the last second of the date TEXT: a year, month, day, minute or second.
+
+    ``today`` and ``yesterday`` are days, too, where git means this hour of them.  Other
+    words go to git (``2.weeks.ago``, ``last friday``).
+    """
     text = text.strip()
+    if text.lower() in ("today", "yesterday"):
+        today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        start = int((today - timedelta(days=text.lower() == "yesterday")).timestamp())
+        return start, start + 86399
     plain = _PLAIN.fullmatch(text)
     if plain is not None:
         return _plain_span(plain, text)

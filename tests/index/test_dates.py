@@ -58,6 +58,14 @@ def test_a_day_in_words_is_the_whole_day() -> None:
     assert low % DAY == 0
 
 
+@pytest.mark.parametrize("text", ["today", "Yesterday"])
+def test_spans_of_days_in_words_have_whole_days(text: str) -> None:
+    """ "today.." begins at midnight, and "..today" ends there: git means this very second."""
+    low, high = parse_time_range(text)
+    assert parse_time_range(f"{text}..") == (low, None)
+    assert parse_time_range(f"..{text}") == (None, high)
+
+
 @pytest.mark.parametrize("text", ["soonish", "..", "20240230", "2024-13", "99990101000000x"])
 def test_what_is_no_date_is_said(text: str) -> None:
     """Nonsense and days that do not exist are errors, not today."""

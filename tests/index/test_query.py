@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patchlore.index.errors import QueryError
+from patchlore.index.prefixes import trailer_prefix
 from patchlore.index.query import All, Either, Exact, Lines, Node, Not, Span, Text, parse_query
 
 
@@ -110,6 +111,16 @@ def test_an_unknown_prefix_is_pointed_at() -> None:
     text = str(caught.value)
     assert "There is no prefix 'subjet:'. Did you mean 'subject:'?" in text
     assert text.endswith("\n  ring subjet:wrap\n       ^^^^^^^")
+
+
+def test_a_mistyped_trailer_is_pointed_at() -> None:
+    """Unless the archive has such: any word before "-by" may be a trailer."""
+    with pytest.raises(QueryError, match="Did you mean 'reviewed-by:'"):
+        parse_query("reviewd-by:ada")
+    for name in ("reviewd-by", "Reviewed-By", "blessed-by"):
+        node = parse_query(f"{name}:ada", {"reviewd-by"}.__contains__)
+        assert isinstance(node, Text)
+        assert node.prefix == trailer_prefix(name.lower())
 
 
 def test_trailers_of_the_archive_are_prefixes() -> None:

@@ -61,6 +61,12 @@ def test_english_in_code_is_stemmed_unless_it_is_quoted(found: Numbers) -> None:
     assert found('dfctx:"budgets"') == set()
 
 
+def test_names_are_stemmed_for_a_bare_word_too(found: Numbers) -> None:
+    """ "quills" is nobody's name, but a bare word means its kin in senders and ids, as on lore."""
+    assert found("quills") == found("quill") >= found("f:quill") != set()
+    assert found("Quills") == found('"quills"') == set()
+
+
 def test_identifiers_are_found_whole_and_by_part(found: Numbers) -> None:
     """A word that stands nowhere by itself finds the identifiers that it is a part of."""
     assert found("vector_mmsg_rx") == {1, 2, 6}

@@ -83,6 +83,12 @@ def test_spans_are_offsets_in_the_text() -> None:
     assert [text[start:end] for _, start, end in word_spans(text)][1:] == ["Foo", "bar"]
 
 
+@pytest.mark.parametrize("text", ["Žofie’s café", "don’t ‛tis", "pat\u200bch ring’s"])
+def test_a_query_is_cut_as_text_is(text: str) -> None:
+    """Signs for an apostrophe are one in both."""
+    assert [word for word, _, _ in word_spans(text)] == words(text)
+
+
 def test_message_ids_are_found_by_their_date() -> None:
     """The long pieces of an id are words of their own."""
     assert "20240101120000" in message_id_words("20240101120000.4711-1-ada@example.org")
