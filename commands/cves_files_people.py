@@ -271,6 +271,13 @@ def person_lines(dossier: PersonDossier) -> Iterator[str]:
             yield style.head(heading)
             for brief in briefs:
                 yield from brief_lines(brief, style, "  ")
+    if dossier.shares:
+        yield ""
+        yield style.head("reviewed, tested or reported, the newest")
+    for share in dossier.shares:
+        line, key = brief_lines(share.message, style, "  ")
+        yield line
+        yield f"{key}  {style.proof(', '.join(map(printable, share.tags)))}"
 
 
 def _counts(heading: str, counts: Sequence[NameCount], style: Style) -> Iterator[str]:

@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from patchlore.commands.common import (
@@ -150,7 +151,7 @@ def run_search(args: argparse.Namespace) -> int:
             else:
                 wanted = args.format in ("text", "json")
                 results = searcher.search(query, limit=args.limit, sort=args.sort, snippets=wanted)
-                _write(archive, results, args.format)
+                _write(archive, results, args.format, flat=args.flat)
         except QueryError as error:
             note(f"patchlore: {error}", keep_lines=True)
             return 2
@@ -200,11 +201,17 @@ def _print_entries(searcher: Searcher, query: str, args: argparse.Namespace) -> 
     """Print --limit entries; each may stand for several mails, so more are looked for at first."""
     from patchlore.commands.search_entries import entries_of, entry_lines
 
-    # The rest of a series may stand far behind the first of its patches.
-    limit = 4 * args.limit + 40 if args.limit else 0
+    limit = 2 * args.limit
     while True:
-        results = searcher.search(query, limit=limit, sort=args.sort, snippets=False)
-        entries = entries_of(results.hits)
+        results = searcher.search(query, limit=limit, sort=args.sort, snippets=False, kin=True)
+        looked_at = {hit.message for hit in results.hits}
+        # The rest of a series may stand far behind the first of its patches: it is among the
+        # kin, of which those that begin an entry would be too early.
+        entries = [
+            entry
+            for entry in entries_of([*results.hits, *results.kin])
+            if entry.hit.message in looked_at
+        ]
         if not limit or len(entries) >= args.limit or len(results.hits) >= results.total:
             break
         limit *= 4
@@ -239,12 +246,13 @@ def _requote(argument: str) -> str:
     return f'"{argument}"'
 
 
-def _write(archive: Archive, results: Results, form: str) -> None:
+def _write(archive: Archive, results: Results, form: str, *, flat: bool) -> None:
     if form == "ids":
         # Different mails under one Message-ID are one line.
         print_lines(dict.fromkeys(_one_line(hit.key) for hit in results.hits))
     elif form == "json":
-        print_json_lines(_as_json(hit) for hit in results.hits)
+        groups = {} if flat else _groups(results.hits)
+        print_json_lines(_as_json(hit, groups.get(hit.message)) for hit in results.hits)
     elif form == "mbox":
         from patchlore.kb.export.mbox import mboxrd
         from patchlore.kb.mailing import as_mail
@@ -271,7 +279,19 @@ def _one_line(key: str) -> str:
     return escaped(key)
 
 
-def _as_json(hit: Hit) -> dict[str, Any]:
+def _groups(hits: Sequence[Hit]) -> dict[int, str]:
+    """The key of the hit below which the text form shows a message."""
+    from patchlore.commands.search_entries import entries_of
+
+    return {
+        hit.message: entry.hit.key
+        for entry in entries_of(hits)
+        for one in (entry, *entry.members)
+        for hit in (one.hit, *one.revisions)
+    }
+
+
+def _as_json(hit: Hit, group: str | None) -> dict[str, Any]:
     snippet = hit.snippet
     return {
         "message_id": hit.message_id,
@@ -281,6 +301,8 @@ def _as_json(hit: Hit) -> dict[str, Any]:
         "subject": hit.subject,
         "from": {"name": hit.name, "email": hit.email},
         "is_patch": hit.is_patch,
+        "version": hit.version,
+        "group": group,
         "score": hit.score,
         "snippet": None
         if snippet is None

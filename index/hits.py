@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from patchlore.index.facets import Facets
+from patchlore.index.kin import Posted, sending_keys
 from patchlore.index.snippets import Snippet
 from patchlore.index.tables import Tables
 from patchlore.kb.columns import json_list
@@ -50,6 +51,8 @@ class Results(Struct, kw_only=True):
 
     hits: list[Hit]
     total: int
+    #: More of what was found: other revisions of patches among ``hits``, others of their series.
+    kin: list[Hit] = []
     not_indexed: int = 0
     notes: list[str] = []
     #: The query with another word in the place of one that finds nothing.
@@ -101,11 +104,13 @@ class Hits(Tables):
                 " CASE WHEN has_tags AND NOT is_reply AND notice IS NULL AND title_hash IS NOT NULL"
                 " THEN title_hash END, author_name, author_email,"
                 " (SELECT group_concat(tree) FROM target_tree WHERE message = mail.id),"
-                " prefixes LIKE '% AUTOSEL %', is_cover, thread, parts FROM mail"
+                " prefixes LIKE '% AUTOSEL %', is_cover, thread, parts, part,"
+                " in_reply_to IS NOT NULL FROM mail"
                 " WHERE id IN (SELECT value FROM json_each(?))",
                 (json_list(ids),),
             )
         }
+        sendings = sending_keys(_posted(row) for row in rows.values() if row[11] is not None)
         return [
             Hit(
                 message=id_,
@@ -120,8 +125,8 @@ class Hits(Tables):
                 is_reply=bool(row[9]),
                 version=row[10],
                 patch=None if row[11] is None else _patch_key(*row[11:17]),
-                sending=None if row[11] is None else _sending_key(row),
-                score=None if scores is None else scores[id_],
+                sending=sendings.get(id_),
+                score=None if scores is None else scores.get(id_),
             )
             for id_ in ids
             if (row := rows.get(id_)) is not None
@@ -135,13 +140,17 @@ def _patch_key(
     return (title, email or name, trees, autosel, cover)
 
 
-def _sending_key(row: tuple[Any, ...]) -> tuple[object, ...] | None:
-    """What the mails of one sending of a series have in common.
-
-    What AUTOSEL picks is numbered, too, but the patches have nothing to do with each other.
-    """
-    name, email, version = row[6], row[7], row[10]
-    trees, autosel, _, thread, parts = row[14:]
-    if autosel or not parts or parts < 2:
-        return None
-    return (thread, email or name, version or 1, parts, trees)
+def _posted(row: tuple[Any, ...]) -> Posted:
+    trees, is_autosel, _, thread, parts, part, answers = row[14:]
+    return Posted(
+        message=row[0],
+        thread=thread,
+        timestamp=row[3],
+        sender=row[7] or row[6],
+        version=row[10],
+        part=part,
+        parts=parts,
+        trees=trees,
+        is_autosel=bool(is_autosel),
+        answers=bool(answers),
+    )

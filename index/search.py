@@ -13,6 +13,7 @@ from patchlore.index.errors import DamagedIndex, QueryError
 from patchlore.index.facets import FacetCounter
 from patchlore.index.facts import KINDS_OF_MAIL, Facts
 from patchlore.index.hits import Hit, Hits, Results
+from patchlore.index.kin import Kin
 from patchlore.index.leaves import (
     BUG_PREFIXES,
     Answered,
@@ -97,29 +98,40 @@ class Searcher:
         sort: Sort = "date",
         snippets: bool = True,
         facets: bool = False,
+        kin: bool = False,
     ) -> Results:
         """Return what QUERY finds: LIMIT hits (0: all), the newest first or the best first.
 
         With FACETS also how all that was found spreads over lists, years,
-        authors and kinds. Raises QueryError for a query that can't be understood.
+        authors and kinds; with KIN also what belongs with the hits. Raises QueryError
+        for a query that can't be understood.
         """
         try:
-            return self._search(query, limit, sort, snippets, facets)
+            return self._search(query, limit, sort, snippets, facets, kin)
         except DamagedIndex as error:  # met while hits were ranked or shown
             self._give_up(error)
-            return self._search(query, limit, sort, snippets, facets)
+            return self._search(query, limit, sort, snippets, facets, kin)
 
-    def _search(self, query: str, limit: int, sort: Sort, snippets: bool, facets: bool) -> Results:
+    def _search(
+        self, query: str, limit: int, sort: Sort, snippets: bool, facets: bool, kin: bool
+    ) -> Results:
         tree = self._parse(query)
         ids = self._evaluate(tree)
         scores = self._scores(tree, ids, limit) if sort == "rank" else None
         shown = self._reader.sort(ids if scores is None else scores, scores, limit)
-        hits = self._reader.rows(shown, scores)
+        more: list[int] = []
+        if kin and len(shown) < len(ids):
+            kindred = Kin(self._archive).of(shown, ids)
+            known = None if scores is None else {id_: scores.get(id_, 0.0) for id_ in kindred}
+            more = self._reader.sort(kindred, known, 0)
+        rows = self._reader.rows([*shown, *more], scores)
+        hits = rows[: len(shown)]
         asks_words = any(needs_index(leaf) for leaf in all_leaves(tree))
         if snippets:
             self._add_snippets(tree, hits)
         return Results(
             hits=hits,
+            kin=rows[len(shown) :],
             total=len(ids),
             not_indexed=self._not_indexed() if asks_words else 0,
             notes=self._notes,

@@ -10,7 +10,7 @@ from patchlore.kb.store import Archive
 
 #: Mails without references belong together when no more time lies between them.
 #: git send-email takes a second for each; those who send by hand take minutes.
-_GAP = 15 * 60
+GAP = 15 * 60
 
 #: Postings of one person that are looked at; robots that post without end are cut.
 _MOST = 5000
@@ -228,4 +228,4 @@ def _is_close(posting: Posting, sending: Sending) -> bool:
     if posting.in_reply_to is not None and posting.thread != sending.first.thread:
         # Parts that all answer one mail, which is not there, are in one thread.
         return False
-    return sending.timestamp - _GAP <= when <= sending.last + _GAP
+    return sending.timestamp - GAP <= when <= sending.last + GAP

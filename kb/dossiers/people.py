@@ -10,13 +10,24 @@ from msgspec import Struct
 from patchlore.kb.columns import json_list
 from patchlore.kb.dossiers.counts import NameCount, in_order, name_counts
 from patchlore.kb.errors import DossierError, NotFoundError
-from patchlore.kb.reading import Brief
+from patchlore.kb.reading import Brief, briefs
 from patchlore.kb.store import Archive
 
 _FOUND = "(SELECT value FROM json_each(?))"
 
 #: Somebody who was only written to has no share in a mail.
 _ACTIVE = "role.name NOT IN ('to', 'cc')"
+
+
+#: Tags by which one has a share in somebody else's patch.
+_GAVE = "role.name LIKE '%-by' AND role.name NOT IN ('signed-off-by', 'co-developed-by')"
+
+
+class Share(Struct, kw_only=True):
+    """A patch, or an answer to one, that names a person by these tags (``reviewed-by``)."""
+
+    message: Brief
+    tags: list[str]
 
 
 class PersonDossier(Struct, kw_only=True):
@@ -44,6 +55,9 @@ class PersonDossier(Struct, kw_only=True):
     #: The newest patches that they wrote, and the newest other mails.
     patches: list[Brief]
     mails: list[Brief]
+    #: The newest patches of others that they reviewed, tested or reported the bug of: of each
+    #: title the newest mail.
+    shares: list[Share]
 
 
 def person_dossier(archive: Archive, text: str, limit: int = 20) -> PersonDossier:
@@ -129,6 +143,7 @@ def person_dossier(archive: Archive, text: str, limit: int = 20) -> PersonDossie
         ),
         patches=_newest(archive, patches, limit),
         mails=_newest(archive, set(wrote).difference(patches), limit),
+        shares=_shares(archive, people, limit),
     )
 
 
@@ -233,6 +248,24 @@ def _newest(archive: Archive, ids: Iterable[int], limit: int) -> list[Brief]:
         (json_list(ids), limit),
     )
     return in_order(archive, (id_ for (id_,) in rows))
+
+
+def _shares(archive: Archive, people: str, limit: int) -> list[Share]:
+    rows = archive.execute(
+        "SELECT id, tags FROM (SELECT message.id, message.timestamp, group_concat(role.name) AS"
+        " tags, row_number() OVER (PARTITION BY coalesce(title_hash, -message.id)"
+        " ORDER BY timestamp DESC, message.id DESC) AS place FROM (SELECT DISTINCT message, role"
+        f" FROM message_person WHERE person IN {_FOUND}) AS named JOIN role ON role.id = named.role"
+        f" JOIN message ON message.id = named.message WHERE {_GAVE} AND notice IS NULL"
+        " GROUP BY message.id) WHERE place = 1 ORDER BY timestamp DESC, id DESC LIMIT ?",
+        (people, limit),
+    ).fetchall()
+    shown = briefs(archive, [id_ for id_, _ in rows])
+    return [
+        Share(message=shown[id_], tags=sorted(tags.split(",")))
+        for id_, tags in rows
+        if id_ in shown
+    ]
 
 
 def _by_use(archive: Archive, rows: list[_Row], value: Callable[[_Row], str]) -> list[str]:

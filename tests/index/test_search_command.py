@@ -268,3 +268,69 @@ def test_a_search_says_what_is_not_indexed(
 def test_without_an_archive_the_status_is_2(tmp_path: pathlib.Path) -> None:
     """A command that reads says that there is no archive."""
     assert run(tmp_path / "none", "search", "x") == 2
+
+
+def test_a_series_without_references_is_one_entry(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Sent within minutes, with one number of parts; what has a part that is there begins anew."""
+
+    def sent(number: int, minute: int, subject: str) -> Raw:
+        raw = posted(number, subject)
+        raw.data = raw.data.replace(b" %02d:00:00 " % number, b" 12:%02d:00 " % minute)
+        return raw
+
+    mails = [
+        sent(1, 0, "[PATCH 0/2] tick: tails"),
+        sent(2, 1, "[PATCH 1/2] tick: copy the tail"),
+        sent(3, 2, "[PATCH 2/2] tick: cut the tail"),
+        sent(4, 3, "[PATCH 1/2] tock: copy the head"),
+        sent(5, 4, "[PATCH 2/2] tock: cut the head"),
+        sent(6, 45, "[PATCH 2/2] tack: cut both"),
+    ]
+    fill_archive(tmp_path, mails)
+    for limit in ("1", "3"):
+        assert run(tmp_path, "search", "f:bo d:..20240102", "--limit", limit) == 0
+    ids = [line.strip() for line in capsys.readouterr().out.splitlines() if "@" in line]
+    every = ["6@example.org", "5@example.org", "4@example.org"]
+    every += ["3@example.org", "2@example.org", "1@example.org"]
+    assert ids == [every[0], *every]
+
+
+def test_members_far_behind_are_shown(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The other patches of a series and old revisions, however much was sent between them."""
+    mails = [part(1, "[PATCH 1/2] tick: copy the tail", 21)]
+    mails += [posted(n, f"[PATCH] tock: {n}") for n in range(2, 12)]
+    mails += [part(12, "[PATCH v2 1/2] tick: copy the tail", 22)]
+    mails += [part(13, "[PATCH v2 2/2] tick: cut the tail", 22)]
+    fill_archive(tmp_path, mails)
+    assert run(tmp_path, "search", "--limit", "1", "f:bo") == 0
+    shown = capsys.readouterr()
+    assert [line.strip() for line in shown.out.splitlines() if "@" in line] == [
+        "13@example.org",
+        "12@example.org (also v1)",
+    ]
+    assert "3 of 13 messages" in shown.err
+
+
+def test_json_names_the_group(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each line has the key of the hit below which the text form shows it."""
+    mails = [
+        part(1, "[PATCH 1/2] tick: copy the tail", 21),
+        part(2, "[PATCH v2 1/2] tick: copy the tail", 22),
+        part(3, "[PATCH v2 2/2] tick: cut the tail", 22),
+        posted(4, "[PATCH] tock: go"),
+    ]
+    fill_archive(tmp_path, mails)
+    assert run(tmp_path, "search", "--json", "f:bo") == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["group"], row["version"]) for row in rows] == [
+        ("4@example.org", 1),
+        ("3@example.org", 2),
+        ("3@example.org", 2),
+        ("3@example.org", 1),
+    ]
+    assert run(tmp_path, "search", "--json", "--flat", "--limit", "1", "f:bo") == 0
+    assert json.loads(capsys.readouterr().out)["group"] is None

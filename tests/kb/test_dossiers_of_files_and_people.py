@@ -126,6 +126,28 @@ def test_roles_of_a_person_are_counted(tmp_path: pathlib.Path) -> None:
         assert [one.name for one in person_dossier(archive, "bo@example.org").files] == ["a.c"]
 
 
+def test_what_a_person_reviewed_is_listed(tmp_path: pathlib.Path) -> None:
+    """With the tags, the newest mail of each title; what they only passed on is no share."""
+    ada = "Ada Quill <ada@example.org>"
+    both = [Trailer(key="Reviewed-by", value=ada), Trailer(key="Tested-by", value=ada)]
+    other = {"from_": BO, "author": BO}
+    with filled(
+        tmp_path,
+        patch(1, "a.c", **other, trailers=both[:1], clean_subject="a"),
+        patch(2, "a.c", **other, trailers=both, clean_subject="a"),
+        patch(3, "b.c", **other, trailers=[Trailer(key="Acked-by", value=ada)], clean_subject="b"),
+        patch(4, "c.c", **other, trailers=[Trailer(key="Signed-off-by", value=ada)]),
+        patch(5, "c.c", trailers=[Trailer(key="Signed-off-by", value=ada)]),
+    ) as archive:
+        shares = person_dossier(archive, "ada@example.org").shares
+        found = {(share.message.key, *share.tags) for share in shares}
+        assert found == {
+            ("3@example.org", "acked-by"),
+            ("2@example.org", "reviewed-by", "tested-by"),
+        }
+        assert len(person_dossier(archive, "ada@example.org", 1).shares) == 1
+
+
 def test_several_people_are_named(tmp_path: pathlib.Path) -> None:
     """A part of a name that several people have is an error that names them."""
     other = Person(name="Adam Reed", email="reed@example.org")
