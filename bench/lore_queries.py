@@ -156,7 +156,7 @@ _EXACT: dict[str, _Maker] = {
     "dt:a..b": lambda mail: _joined(
         "dt:", mail.day(form="%Y%m%d%H%M%S"), "..", mail.day(9, "%Y%m%d235959"), by=""
     ),
-    "rt:a..b": lambda mail: _joined("rt:", mail.day(), "..", mail.day(60), by=""),
+    "rt:a..b": lambda mail: _received(mail),
     "dfpre:": lambda mail: _blob(mail.message, "dfpre:", old=True),
     "dfpost:": lambda mail: _blob(mail.message, "dfpost:", old=False),
     "dfblob:": lambda mail: _blob(mail.message, "dfblob:", old=False),
@@ -227,6 +227,14 @@ def _attachment(message: Message) -> str | None:
         if name.isalpha():
             return f"n:{name}"
     return None
+
+
+def _received(mail: _Mail) -> str | None:
+    """Seconds since 1970: public-inbox leaves the hour of a day to git, which takes that of now."""
+    moment = mail.message.timestamp
+    if moment is None:
+        return None
+    return f"rt:{moment - 60}..{moment + mail.chance.randint(1, 60) * 86400}"
 
 
 def _span(mail: _Mail, days: int) -> str | None:

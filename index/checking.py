@@ -13,6 +13,7 @@ from patchlore.index.database import (
 )
 from patchlore.index.engine import AnyWord
 from patchlore.index.errors import DamagedIndex, IndexingError
+from patchlore.index.sums import wrong_sums
 from patchlore.kb.store import Archive
 
 
@@ -20,7 +21,7 @@ def check_index(archive: Archive, *, pages: bool = True) -> tuple[list[str], lis
     """Return what was verified and the faults; an archive without an index has none.
 
     Messages that are not indexed yet are no fault: the next run indexes them.
-    Without ``pages`` SQLite's own check, which reads the whole database, is left out.
+    Without ``pages`` what reads the whole index is left out: SQLite's own check, and sums.
     """
     path = database_path(archive.path)
     if not path.exists():
@@ -46,6 +47,10 @@ def _compare(archive: Archive, database: IndexDatabase, pages: bool) -> tuple[li
             verified.append("the pages of the text index")
         else:
             faults += [f"text index: {text}" for text in found]
+        changed = wrong_sums(database)
+        faults += [f"text index: {name} is not what was written" for name in changed]
+        if not changed:
+            verified.append("the checksums of the text index")
     newest = archive.value("SELECT coalesce(max(revision), 0) FROM message")
     if database.revision > newest:
         faults.append("text index: it was made of another archive")

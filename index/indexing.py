@@ -22,6 +22,7 @@ from patchlore.index.engine import EngineWriter
 from patchlore.index.errors import DamagedIndex, IndexingError
 from patchlore.index.making import Maker, Makers, Task, WorkerEnded, default_jobs
 from patchlore.index.sqlite_engine import SqliteEngine
+from patchlore.index.sums import forget_sums, save_sums
 from patchlore.kb.store import Archive
 
 #: Messages in one batch: what a kill can cost, and the size of a segment.
@@ -167,7 +168,11 @@ def _index_new(
     if progress is not None:
         progress(0, total)
     if not total:
+        with database.guarded():
+            save_sums(database)  # a run that was killed may have come to its end but for this
         return 0
+    with database.guarded():
+        forget_sums(database)
     writer = _writer(archive.path, database)
     run = _Run(archive, database, writer, progress, total)
     # Postings are many small objects without cycles: looking for cycles among
@@ -182,6 +187,8 @@ def _index_new(
         writer.close()
         if collecting:
             gc.enable()
+    with database.guarded():
+        save_sums(database)
     if progress is not None:
         progress(run.done, total)
     return run.done

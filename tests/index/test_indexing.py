@@ -13,6 +13,7 @@ import sqlite3
 import pytest
 
 from patchlore.index import indexing
+from patchlore.index.checking import check_index
 from patchlore.index.database import ENGINES, IndexDatabase, database_path
 from patchlore.index.errors import IndexingError
 from patchlore.index.indexing import count_unindexed, update_index
@@ -163,6 +164,56 @@ def test_a_search_in_a_damaged_index_says_so(tmp_path: pathlib.Path, engine: str
         results = searcher.search("ring")
         assert results.total == 0
         assert "Words can't be searched" in results.notes[0]
+
+
+def faults(path: pathlib.Path) -> list[str]:
+    """Return what a check of the index finds wrong."""
+    with Archive(path) as archive:
+        return check_index(archive)[1]
+
+
+@pytest.mark.parametrize("part", ["quotations", "prose"])
+def test_damage_that_stays_readable_is_told_by_check(
+    tmp_path: pathlib.Path, engine: str, part: str
+) -> None:
+    """A changed octet in postings makes no search fail; sums tell, and a later run keeps them."""
+    fill_archive(tmp_path, letters()[:3])
+    update_index(tmp_path, engine=engine)
+    fill_archive(tmp_path, letters())
+    update_index(tmp_path)
+    assert faults(tmp_path) == []
+    segment = next((tmp_path / "index" / "whoosh").glob("*.seg"), None)
+    if part == "prose" and segment is not None:
+        data = bytearray(segment.read_bytes())
+        data[len(data) // 2] ^= 1
+        segment.write_bytes(data)
+    else:
+        table = "prose_data" if part == "prose" else "code_data"
+        connection = sqlite3.connect(database_path(tmp_path))
+        id_, block = connection.execute(f"SELECT max(id), block FROM {table}").fetchone()
+        changed = block[:-1] + bytes([block[-1] ^ 1])
+        connection.execute(f"UPDATE {table} SET block = ? WHERE id = ?", (changed, id_))
+        connection.commit()
+        connection.close()
+    assert any("is not what was written" in fault for fault in faults(tmp_path))
+    update_index(tmp_path, rebuild=True)
+    assert faults(tmp_path) == []
+
+
+def test_a_run_that_was_killed_leaves_no_wrong_sums(
+    tmp_path: pathlib.Path, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the first batch and the end of a run there are no sums of tables."""
+    fill_archive(tmp_path, letters()[:3])
+    update_index(tmp_path, engine=engine)
+    fill_archive(tmp_path, letters())
+    monkeypatch.setattr(indexing, "save_sums", lambda database: (_ for _ in ()).throw(KeyError))
+    with pytest.raises(KeyError):
+        update_index(tmp_path)
+    assert faults(tmp_path) == []
+    monkeypatch.undo()
+    assert update_index(tmp_path) == 0
+    assert faults(tmp_path) == []
 
 
 def damaged_places(path: pathlib.Path) -> list[tuple[pathlib.Path, str]]:
