@@ -8,6 +8,7 @@ from patchlore.kb.backport_row import OPEN_STATES, STATES, Requirement, Row
 from patchlore.kb.events import Event
 from patchlore.kb.history import events_of_tree
 from patchlore.kb.merge import even_out
+from patchlore.kb.own_commits import as_upstream
 from patchlore.kb.solving import Solved
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import tree_name
@@ -69,6 +70,7 @@ def event_rows(archive: Archive, tree: str, until: int | None = None) -> list[Ro
     if until is not None:
         events = [event for event in events if (event.timestamp or 0) < until]
     _complete(archive, events)
+    events = as_upstream(archive, tree, events)
     return [_row(tree, group) for group in _group(events)]
 
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from patchlore.kb.columns import number_or_none, text_or_none
 from patchlore.kb.edges_commits import same_changes
 from patchlore.kb.git_places import GitPlaces
+from patchlore.kb.own_commits import upstream_of
 from patchlore.kb.reading import MIN_HEX
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import Interval, parse_version
@@ -174,11 +175,17 @@ class Graph:
         ).fetchall()
         short = {row[0] for row in rows if len(row[0]) < _FULL}
         whole = self._resolve(short)
+        named = {row[0] for row in rows} | {target.sha for target in whole.values()}
+        own = upstream_of(self._archive, self._places, named)
         for upstream, subject, time, message, key, *ref, low, high, noted in rows:
             target = whole.get(upstream)
             if target is not None and target.is_ambiguous:
                 continue
             sha = upstream if target is None else target.sha
+            meant = own.get(sha, sha)  # a stable tree's own commit, which another tree took
+            if meant is None:
+                continue
+            sha = meant
             commit = self.commits.get(sha)
             if commit is None:
                 commit = self.commits[sha] = Upstream(sha, subject, time, 0, None, [])

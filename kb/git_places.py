@@ -67,6 +67,15 @@ class GitPlaces:
         #: Stable trees of the repositories that have the tree.
         self.siblings = {name for name, homes in trees.items() if homes & self._homes}
 
+    def is_own_of_stable(self, place: int | None) -> bool:
+        """Whether a place has commits that were made for stable trees, none of the mainline's."""
+        return (
+            place is not None
+            and place not in self.upstream
+            and place not in self.first_version
+            and any(place in places for places in self.stable.values())
+        )
+
     def is_base(self, place: int | None, tree: str) -> bool:
         """Whether a place is in the mainline's versions up to the one that the tree is made from.
 
