@@ -94,7 +94,9 @@ def fill_tree(
             summary.patch_ids = _store_patch_ids(archive, repository, graph, on_progress)
         with transaction(archive):
             tree.store(graph, patch_ids=patch_ids)
-            set_filed(archive, tree.name)
+            # What a partial clone lacks may be there the next time.
+            if not repository.lacks_files:
+                set_filed(archive, tree.name)
     summary.seconds = time.monotonic() - start
     return summary
 
@@ -223,7 +225,7 @@ def _store_patch_ids(
     graph: Graph,
     on_progress: Callable[[int, int], None] | None,
 ) -> int:
-    """Store the patch ids of the commits that were never asked for theirs; return how many."""
+    """Store the patch ids of the commits whose one nobody knows yet; return how many."""
     open_ = {
         sha
         for (sha,) in archive.execute(
@@ -239,15 +241,16 @@ def _store_patch_ids(
             # '': there is none, so that it is not asked for again.
             archive.connection.executemany(
                 "UPDATE git_commit SET patch_id = ? WHERE sha = ?",
-                [(ids.get(sha, ""), sha) for sha in part],
+                [(id_, sha) for sha, id_ in ids.items()],
             )
+            new = sum(map(bool, ids.values()))
             # How many were ever stored: what compares patch ids sees that there are new ones.
             archive.execute(
                 "INSERT INTO meta VALUES ('git_patch_ids', ?1) ON CONFLICT (name)"
                 " DO UPDATE SET value = value + ?1",
-                (len(ids),),
+                (new,),
             )
-        found += len(ids)
+        found += new
         if on_progress is not None:
             on_progress(start + len(part), len(wanted))
     return found

@@ -61,6 +61,8 @@ class Repository:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Find the git directory of ``path``; raises GitTreeError when there is none."""
         self.git_dir = str(_git_dir(pathlib.Path(path)))
+        #: Whether ``files`` met a commit whose trees are missing.
+        self.lacks_files = False
 
     @property
     def is_shallow(self) -> bool:
@@ -177,6 +179,7 @@ class Repository:
                     yield last, paths
                 return
             except GitError:
+                self.lacks_files = True
                 start = start if last is None else shas.index(last, start) + 1
             # Up to the commit at which git gave up one by one: what it said last may be cut.
             while start < len(shas):
@@ -208,29 +211,28 @@ class Repository:
                 yield sha, list(paths)
 
     def patch_ids(self, shas: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield (sha, patch id) for each commit that has one: merges and empty ones have none.
+        """Yield (sha, patch id) in order, '' for a commit that has none: merges and empty ones.
 
         As ``git patch-id --stable`` has it of ``git format-patch``: with renames
         found, and the whole ids of binary files.  A commit of whose files some are
-        missing (a partial clone) is passed over.
+        missing (a partial clone) is passed over: nobody knows its id.
         """
         start = failures = 0
         while start < len(shas) and failures < _MOST_FAILURES:
             found, is_whole = self._patch_ids(shas[start:])
+            ids = dict(found)
+            end = len(shas)
+            if not is_whole:
+                # The last one may have been cut off where git gave up; all before are whole.
+                end = shas.index(found[-1][0], start) if found else start
+            yield from ((sha, ids.get(sha, "")) for sha in shas[start:end])
             if is_whole:
-                yield from found
                 return
-            # The last one may have been cut off where git gave up; all before are whole.
-            yield from found[:-1]
-            if not found:
-                start, failures = start + 1, failures + 1
-                continue
-            start = shas.index(found[-1][0], start)
-            again, is_whole = self._patch_ids(shas[start : start + 1])
-            failures = 0
+            again, is_whole = self._patch_ids(shas[end : end + 1])
             if is_whole:
-                yield from again
-            start += 1
+                yield shas[end], dict(again).get(shas[end], "")
+            failures = 0 if is_whole else failures + 1
+            start = end + 1
 
     def _patch_ids(self, shas: Sequence[str]) -> tuple[list[tuple[str, str]], bool]:
         """The ids that git finds before it ends, and whether it came to the end."""

@@ -18,6 +18,10 @@ _VERSION_TAG = re.compile(
     r"(?:[A-Za-z]+[-_/])?v?\d{1,4}(?:[._]\d{1,4}){1,4}(?:r\d{1,2})?(?P<rest>[-_.~]?[a-z].*)?",
     re.IGNORECASE,
 )
+#: Commits of a tree, in SQL.
+_OF_TREE = (
+    "place IN (SELECT place FROM git_place_ref JOIN git_ref ON git_ref.id = ref WHERE tree = ?)"
+)
 _CANDIDATE = re.compile(r"rc|alpha|beta|pre|dev|test", re.IGNORECASE)
 
 
@@ -64,19 +68,28 @@ class Tree:
 
     def is_current(self, *, patch_ids: bool) -> bool:
         """Whether no ref has moved since the tree was read, and no ids are asked for anew."""
-        return (
-            self._row is not None
-            and self._row[1] == self._state
-            and (bool(self._row[2]) or not patch_ids)
+        if self._row is None or self._row[1] != self._state:
+            return False
+        return not patch_ids or (bool(self._row[2]) and not self._lacks_patch_ids())
+
+    def _lacks_patch_ids(self) -> bool:
+        """Whether commits of the tree were never asked for their patch ids, or did not have them.
+
+        They came in a run that asked for none, or with a partial clone.
+        """
+        return bool(
+            self._archive.value(
+                "SELECT EXISTS (SELECT 1 FROM git_commit WHERE patch_id IS NULL AND parents < 2"
+                f" AND data IS NOT NULL AND {_OF_TREE})",
+                (self._row[0],),
+            )
         )
 
     def count_commits(self) -> int:
         """How many commits the tree has, as it was read last."""
         return int(
             self._archive.value(
-                "SELECT count(*) FROM git_commit WHERE place IN (SELECT place FROM git_place_ref"
-                " JOIN git_ref ON git_ref.id = ref WHERE tree = ?)",
-                (self._row[0],),
+                f"SELECT count(*) FROM git_commit WHERE {_OF_TREE}", (self._row[0],)
             )
         )
 

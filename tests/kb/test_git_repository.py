@@ -81,6 +81,46 @@ def test_a_partial_clone_is_read_without_fetching(
         assert (summary.commits, summary.patch_ids) == (2, 0)
 
 
+def test_what_a_partial_clone_lacks_is_found_where_it_is(
+    tmp_path: pathlib.Path, repository: made.Repository
+) -> None:
+    """A patch id that one clone can't tell is no patch id that isn't there."""
+    repository.commit("clock: begin", {"clock.c": "tick 1\n"})
+    repository.commit("tick: use two", {"clock.c": "tick 2\n"})
+    repository.git("config", "uploadpack.allowFilter", "true")
+    url = f"file://{repository.folder}"
+    for name, what in (("blobless.git", "blob:none"), ("treeless.git", "tree:0")):
+        clone = str(tmp_path / name)
+        repository.git("clone", "-q", "--bare", f"--filter={what}", url, clone)
+        with Archive(tmp_path / f"archive-{name}", write=True) as archive:
+            assert fill_tree(archive, "mainline", clone, patch_ids=True).patch_ids == 0
+            whole = fill_tree(archive, "other", str(repository.folder), patch_ids=True)
+            assert whole.patch_ids == 2
+            assert archive.value("SELECT count(*) FROM git_file") == 2
+
+
+@pytest.mark.parametrize("what", ["blob:none", "tree:0"])
+def test_a_partial_clone_that_was_completed_is_read_again(
+    tmp_path: pathlib.Path, repository: made.Repository, what: str
+) -> None:
+    """Its refs have not moved, but its files are there now."""
+    repository.commit("clock: begin", {"clock.c": "tick 1\n"})
+    repository.commit("tick: use two", {"clock.c": "tick 2\n"})
+    repository.git("config", "uploadpack.allowFilter", "true")
+    clone = tmp_path / "part.git"
+    url = f"file://{repository.folder}"
+    repository.git("clone", "-q", "--bare", f"--filter={what}", url, str(clone))
+    with Archive(tmp_path / "a", write=True) as archive:
+        fill_tree(archive, "mainline", str(clone), patch_ids=True)
+        subprocess.run(
+            ["cp", "-r", *(repository.folder / ".git/objects").iterdir(), clone / "objects"],
+            check=True,
+        )
+        assert fill_tree(archive, "mainline", str(clone), patch_ids=True).patch_ids == 2
+        assert archive.value("SELECT count(*) FROM git_file") == 2
+        assert fill_tree(archive, "mainline", str(clone), patch_ids=True).patch_ids == 0
+
+
 def test_patch_ids_are_those_of_git(tmp_path: pathlib.Path, repository: made.Repository) -> None:
     """With renames, as a mail of git format-patch has them; merges have none."""
     repository.commit("clock: begin", {"clock.c": "".join(f"tick {n}\n" for n in range(20))})
@@ -98,6 +138,10 @@ def test_patch_ids_are_those_of_git(tmp_path: pathlib.Path, repository: made.Rep
         assert git_commits(archive, [renamed])[0].patch_id == expected
         again = fill_tree(archive, "mainline", str(repository.folder), patch_ids=True)
         assert again.patch_ids == 0
+        repository.commit("clock: go on")
+        fill(archive, repository)
+        again = fill_tree(archive, "mainline", str(repository.folder), patch_ids=True)
+        assert again.patch_ids == 1
 
 
 def test_a_commit_with_missing_files_costs_its_own_patch_id_alone(
