@@ -80,6 +80,9 @@ def run(args: argparse.Namespace) -> int:
     if not args.sources and not args.tree:
         note("patchlore: nothing to ingest: name a SOURCE, or a tree with --tree NAME REPO.")
         return 2
+    if not all(name.strip() for name, _ in args.tree):
+        note("patchlore: --tree needs a name: '--tree mainline ~/src/linux'.")
+        return 2
     path = archive_path(args)
     is_terminal = sys.stderr.isatty()
     with Archive(path, write=True) as archive:

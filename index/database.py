@@ -73,7 +73,8 @@ class IndexDatabase:
     def create(path: pathlib.Path, engine: str) -> None:
         """Make an empty database at PATH for an index whose prose is held by ENGINE."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(path, isolation_level=None)
+        # A relative path like "file:x" would be taken for a URI.
+        connection = sqlite3.connect(path.absolute(), isolation_level=None)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("BEGIN IMMEDIATE")
@@ -98,7 +99,13 @@ class IndexDatabase:
             connection.execute(f"PRAGMA user_version = {INDEX_VERSION}")
             connection.execute("COMMIT")
         except sqlite3.Error as error:
-            raise IndexingError(f"The text index {path} can't be made: {error}.") from error
+            connection.close()
+            for end in ("", "-wal", "-shm"):  # half of an index is none
+                path.with_name(path.name + end).unlink(missing_ok=True)
+            raise IndexingError(
+                f"The text index {path} can't be made: {error}. The archive is intact; "
+                "run 'patchlore index' when that is mended."
+            ) from error
         finally:
             connection.close()
 

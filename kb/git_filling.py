@@ -40,6 +40,8 @@ class TreeSummary(Struct, kw_only=True):
     patch_ids: int = 0
     missing: int = 0
     is_shallow: bool = False
+    #: Another repository that had the name before and has no commit of this one.
+    replaced: str | None = None
     seconds: float = 0.0
 
     def line(self) -> str:
@@ -47,6 +49,8 @@ class TreeSummary(Struct, kw_only=True):
         extra = f", patch ids {self.patch_ids}" if self.patch_ids else ""
         cut = ", shallow: older commits are not in it" if self.is_shallow else ""
         lost = f", missing {self.missing}" if self.missing else ""
+        if self.replaced is not None:
+            cut += f"; before it was {self.replaced}, of which all commits are in no tree now"
         return (
             f"tree {self.name}: commits {self.commits}, new {self.new}, branches {self.branches}, "
             f"tags {self.tags}{extra}{lost} in {self.seconds:.1f} s{cut}"
@@ -92,6 +96,7 @@ def fill_tree(
             store_missing(archive, repository, graph, on_progress)
         if patch_ids:
             summary.patch_ids = _store_patch_ids(archive, repository, graph, on_progress)
+        summary.replaced = tree.replaced_by(graph)
         with transaction(archive):
             tree.store(graph, patch_ids=patch_ids)
             # What a partial clone lacks may be there the next time.

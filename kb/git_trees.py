@@ -63,7 +63,7 @@ class Tree:
         self._refs = refs
         self._state = state_of(refs) + (" shallow" if repository.is_shallow else "")
         self._row = archive.execute(
-            "SELECT id, state, patch_ids FROM git_tree WHERE name = ?", (name,)
+            "SELECT id, state, patch_ids, path FROM git_tree WHERE name = ?", (name,)
         ).fetchone()
 
     def is_current(self, *, patch_ids: bool) -> bool:
@@ -84,6 +84,17 @@ class Tree:
                 (self._row[0],),
             )
         )
+
+    def replaced_by(self, graph: Graph) -> str | None:
+        """Return the path of the tree as it was, where ``graph`` has no commit of it: a mistake?"""
+        if self._row is None:
+            return None
+        here = {sha for sha, _ in graph}
+        before = self._archive.execute(
+            f"SELECT sha FROM git_commit WHERE {_OF_TREE}", (self._row[0],)
+        )
+        known = [sha in here for (sha,) in before]
+        return None if any(known) or not known else str(self._row[3])
 
     def count_commits(self) -> int:
         """How many commits the tree has, as it was read last."""

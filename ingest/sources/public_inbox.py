@@ -20,6 +20,9 @@ from patchlore.ingest.sources.items import Item, Mark, MarkOf, Problem
 #: A mark after so many mails: what a killed run has to read again.
 MARK_EVERY = 1000
 
+#: How many mails that are missing are named one by one.
+_NAMED_MAILS = 20
+
 _EPOCH = re.compile(r"(\d{1,9})\.git\Z")
 _V1_FOLDER = re.compile(r"[0-9a-f]{2}\Z")
 _V1_FILE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{38}\Z")
@@ -106,21 +109,35 @@ def _read(path: str, key: str, list_name: str | None, known: str | None) -> Iter
         return
     span = f"{known}..{tip}" if known and _is_ancestor(path, known, tip) else tip
     commits: deque[str] = deque()
-    count = 0
+    count = missing = 0
     previous = ""
     for blob, data in read_blobs(path, _blobs(path, span, version, commits)):
         commit = commits.popleft()
-        if count >= MARK_EVERY and commit != previous:
+        if count >= MARK_EVERY and commit != previous and not missing:
             yield Mark(key, previous)
             count = 0
         count += 1
-        previous = commit
         if data is None:
-            yield Problem(path, 0, f"{path}: the mail {blob} of commit {commit} is missing.")
-            continue
-        source = Source(path=path, format="public-inbox", list=list_name, blob=blob)
-        yield Raw(data=data, source=source)
-    yield Mark(key, tip)
+            if not missing and previous and previous != commit:
+                # The next run begins here again: the mail may be there by then.
+                yield Mark(key, previous)
+            missing += 1
+            if missing <= _NAMED_MAILS:
+                yield Problem(path, 0, f"{path}: the mail {blob} of commit {commit} is missing.")
+        else:
+            source = Source(path=path, format="public-inbox", list=list_name, blob=blob)
+            yield Raw(data=data, source=source)
+        previous = commit
+    if not missing:
+        yield Mark(key, tip)
+    elif missing > _NAMED_MAILS:
+        more = missing - _NAMED_MAILS
+        yield Problem(
+            path,
+            0,
+            f"{path}: {more} more mails are missing. Fetch the repository again, whole "
+            "(without --filter), and ingest it again.",
+        )
 
 
 def _tip(path: str) -> str | None:

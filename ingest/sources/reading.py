@@ -21,6 +21,9 @@ from patchlore.ingest.sources.public_inbox import epochs_of, is_bare_repository,
 
 __all__ = ["Item", "Listing", "Mark", "Problem", "read_source"]
 
+#: The database of an archive of patchlore (kb/database.py), which may lie among mails.
+_ARCHIVE = "archive.sqlite"
+
 #: How many files without mail a folder's problems name one by one.
 _NAMED_FILES = 20
 
@@ -153,6 +156,11 @@ class _Reader:
 
     def named_folder(self, path: str) -> Iterator[Found]:
         """A folder that the user named: says so when there is no mail in it at all."""
+        if _is_archive(path):
+            text = f"{path} is an archive of patchlore: name it by --archive. For its mails: "
+            text += f"patchlore --archive {path} export --all"
+            yield Problem(path, 0, text, "no-mail")
+            return
         idle: list[str] = []
         useful = False
         without_mail = 0
@@ -190,6 +198,9 @@ class _Reader:
             return
         if (status.st_dev, status.st_ino) in self.folders:
             return  # a symbolic link back up
+        if _ARCHIVE in names and _is_archive(path):
+            idle.append(path)
+            return
         self.folders.add((status.st_dev, status.st_ino))
         repositories = [path] if is_bare_repository(path) else epochs_of(path)
         if repositories:
@@ -244,6 +255,19 @@ class _Reader:
     def stream(self, file: Readable, path: str) -> Iterator[Found]:
         """The mails of a stream that can be read once: a pipe, standard input."""
         yield from Stream(file, path, self.list_name, self.form).run()
+
+
+def _is_archive(folder: str) -> bool:
+    """Whether a folder is an archive of patchlore: text from mail is in it, but no mail.
+
+    Its mark (application_id) need not be in the file yet while it is first filled.
+    """
+    try:
+        with open(os.path.join(folder, _ARCHIVE), "rb") as file:
+            is_database = file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
+    return is_database and os.path.isfile(os.path.join(folder, "lock"))
 
 
 def _passed(problem: Problem) -> Problem:

@@ -17,6 +17,7 @@ from patchlore.cli import main
 from patchlore.kb.database import FILE_NAME
 from patchlore.kb.store import Archive
 from tests.cli.conftest import UPSTREAM, Run
+from tests.kb.letters import write_mbox
 
 _PROGRAM = (sys.executable, "-m", "patchlore")
 
@@ -246,6 +247,7 @@ def test_an_archive_without_a_name_is_wrong_usage(capfd: pytest.CaptureFixture[s
         ("prs", "--since", "soonish"),
         ("prs", "--older-than", "lamp"),
         ("backports", "5.10", "--state", "lamp"),
+        ("ingest", "--tree", " ", "."),
     ],
 )
 def test_what_can_not_be_meant_is_wrong_usage(run: Run, arguments: tuple[str, ...]) -> None:
@@ -412,3 +414,27 @@ def test_ids_that_search_prints_are_taken_by_show_and_search(
         quoted = id_.replace('"', r"\x22")
         assert main(["--archive", str(archive), "search", f'mid:"{quoted}"', "--json"]) == 0
         assert f'"subject":"{shown}"' in capfd.readouterr().out
+
+
+def test_an_archive_may_be_called_like_a_url(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """SQLite takes a relative path that begins with "file:" for a URI."""
+    write_mbox(tmp_path / "a.mbox", 3)
+    monkeypatch.chdir(tmp_path)
+    assert main(["--archive", "file:lamp", "ingest", "a.mbox"]) == 0
+    assert main(["--archive", "file:lamp", "search", "tick"]) == 0
+    capfd.readouterr()
+
+
+def test_an_archive_is_no_source(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """An archive that lies among the mails is passed over; one that is named is told."""
+    write_mbox(tmp_path / "mail" / "a.mbox", 300)
+    archive = tmp_path / "mail" / "archive"
+    for new in (300, 0):
+        assert main(["--archive", str(archive), "ingest", str(tmp_path / "mail")]) == 0
+        err = capfd.readouterr().err
+        assert f"new {new}, merged 0" in err
+        assert "no mail" not in err
+    assert main(["--archive", str(archive), "ingest", str(archive)]) == 1
+    assert "is an archive of patchlore" in capfd.readouterr().err

@@ -268,3 +268,23 @@ def test_check_compares_commits_to_their_ids(
         assert check(archive).faults == [f"commit {sha} of a git tree is damaged"]
         archive.execute("UPDATE git_commit SET data = x'00' WHERE sha = ?", (sha,))
         assert check(archive).faults == [f"commit {sha} of a git tree is damaged"]
+
+
+def test_a_name_that_another_repository_takes_is_told(
+    tmp_path: pathlib.Path, repository: made.Repository
+) -> None:
+    """A repository that has moved, or was rewritten in part, is the same one."""
+    repository.commit("clock: begin")
+    repository.commit("tick: use two")
+    repository.git("clone", "-q", "--bare", str(repository.folder), str(tmp_path / "moved.git"))
+    other = made.Repository(tmp_path / "lamp")
+    other.commit("lamp: begin", {"lamp.c": "on\n"})
+    with Archive(tmp_path / "a", write=True) as archive:
+        assert fill(archive, repository).replaced is None
+        repository.git("reset", "-q", "--hard", "HEAD~1")
+        repository.commit("tick: use three")
+        assert fill(archive, repository).replaced is None
+        assert fill(archive, tmp_path / "moved.git").replaced is None
+        summary = fill(archive, other)
+    assert summary.replaced == str(tmp_path / "moved.git")
+    assert "in no tree now" in summary.line()

@@ -188,6 +188,40 @@ def test_a_damaged_repository_is_named(tmp_path: Path) -> None:
     assert str(inbox.path) in problems[0].text
 
 
+def test_a_mail_that_is_missing_is_read_when_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody goes on behind it for good: a partial clone may be completed, a file come back."""
+    monkeypatch.setattr(public_inbox, "MARK_EVERY", 2)
+    inbox, marks = Inbox(tmp_path / "0.git"), Marks()
+    commits = [inbox.commit({"m": mail(number)}) for number in range(9)]
+    blob = git(inbox.path, "rev-parse", f"{commits[5]}:m")
+    lost = inbox.path / "objects" / blob[:2] / blob[2:]
+    lost.rename(tmp_path / "lost")
+    for _ in range(2):
+        raws, problems = marks.run(inbox.path)
+        assert blob in problems[0].text
+    assert [raw.data for raw in raws] == [mail(6), mail(7), mail(8)]
+    (tmp_path / "lost").rename(lost)
+    raws, problems = marks.run(inbox.path)
+    assert [raw.data for raw in raws] == [mail(5), mail(6), mail(7), mail(8)]
+    assert not problems
+    assert marks.run(inbox.path) == ([], [])
+
+
+def test_many_missing_mails_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clone without any mails is not told mail by mail."""
+    monkeypatch.setattr(public_inbox, "_NAMED_MAILS", 3)
+    inbox = Inbox(tmp_path / "0.git")
+    for number in range(8):
+        inbox.commit({"m": mail(number)})
+        blob = git(inbox.path, "rev-parse", "HEAD:m")
+        (inbox.path / "objects" / blob[:2] / blob[2:]).unlink()
+    raws, problems, marks = read(inbox.path)
+    assert (raws, marks, len(problems)) == ([], [], 4)
+    assert "5 more mails" in problems[3].text
+
+
 def test_without_git_the_reader_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """git is a program that may not be installed."""
     inbox = Inbox(tmp_path / "0.git")
