@@ -17,7 +17,7 @@ APPLICATION_ID = 0x504C6F72
 FILE_NAME = "archive.sqlite"
 
 #: Larger pages than the default hold one or more compressed mails with little waste.
-_PAGE_SIZE = 8192
+PAGE_SIZE = 8192
 
 
 def database_path(folder: str | os.PathLike[str]) -> pathlib.Path:
@@ -90,7 +90,7 @@ def connect(path: pathlib.Path, *, write: bool) -> sqlite3.Connection:
         connection.execute("PRAGMA cache_size = -32768")
         connection.execute("PRAGMA temp_store = MEMORY")
         if write:
-            connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
+            connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             connection.execute("PRAGMA journal_mode = WAL")
             # In WAL mode NORMAL can lose the last batches on power failure, never tear one.
             connection.execute("PRAGMA synchronous = NORMAL")

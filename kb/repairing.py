@@ -22,6 +22,7 @@ from patchlore.kb.errors import ArchiveError, GitTreeError
 from patchlore.kb.parsed import Parsed
 from patchlore.kb.parsing import Workers
 from patchlore.kb.redoing import Progress, found_at, source_of
+from patchlore.kb.salvage import Salvage
 from patchlore.kb.store import Archive, transaction
 from patchlore.kb.text import count
 from patchlore.kb.writing import Writer
@@ -53,6 +54,8 @@ class Rescue(Struct, kw_only=True):
     commits: int = 0
     #: Names of git trees whose repositories are not where they were.
     trees: list[str] = []
+    #: What the damaged database is called now.
+    kept: str = DAMAGED
 
     def lines(self) -> Iterator[str]:
         """Yield what happened, for a person."""
@@ -67,7 +70,7 @@ class Rescue(Struct, kw_only=True):
                 "these trees are not where they were, read them again with 'ingest --tree': "
                 f"{', '.join(self.trees)}"
             )
-        yield f"the damaged database is kept as {DAMAGED}: remove it when all is well"
+        yield f"the damaged database is kept as {self.kept}: remove it when all is well"
 
 
 def rescue(
@@ -87,24 +90,42 @@ def rescue(
         shutil.rmtree(new, ignore_errors=True)
         try:
             with _open_damaged(folder) as old, Archive(new, write=True) as archive:
-                _save(old, archive, folder, result, jobs, on_progress)
+                salvage = None if _is_legible(old) else Salvage(folder / FILE_NAME)
+                _save(old, salvage, archive, folder, result, jobs, on_progress)
                 result.messages = archive.value("SELECT count(*) FROM message")
-                if result.messages or _is_of_trees(old):
-                    _trees(old, archive, result, on_progress)
+                trees, has_sources = _known_trees(old, salvage)
+                if result.messages or not has_sources:
+                    _trees(trees, archive, result, on_progress)
             if not result.messages and not result.commits:
                 raise ArchiveError(
                     f"Nothing can be read of the archive {folder}: remove the folder and "
                     "ingest the sources again."
                 )
-            _replace(folder, new)
+            result.kept = _replace(folder, new)
         finally:
             shutil.rmtree(new, ignore_errors=True)
     return result
 
 
-def _is_of_trees(old: sqlite3.Connection) -> bool:
-    """Whether there are git trees and no sources of mail: such an archive has no messages."""
-    return not list(_readable(old, "source", "id")) and bool(list(_readable(old, "git_tree", "id")))
+def _is_legible(old: sqlite3.Connection) -> bool:
+    """Whether SQLite can read the schema: else it sees no table, however many are whole."""
+    try:
+        tables = {name for (name,) in old.execute("SELECT name FROM sqlite_schema")}
+    except sqlite3.DatabaseError:
+        return False
+    return {"content", "copy"} <= tables
+
+
+def _known_trees(
+    old: sqlite3.Connection, salvage: Salvage | None
+) -> tuple[list[tuple[str, str, bool]], bool]:
+    """Return name, path and "with patch ids" of the git trees, and whether mail was read, too."""
+    if salvage is not None:
+        return salvage.trees, bool(salvage.sources)
+    rows = _readable(old, "git_tree", "id, name, path, patch_ids")
+    return [(name, path, bool(ids)) for _, name, path, ids in rows], bool(
+        list(_readable(old, "source", "id"))
+    )
 
 
 @contextlib.contextmanager
@@ -124,16 +145,16 @@ def _open_damaged(folder: pathlib.Path) -> Iterator[sqlite3.Connection]:
 
 def _save(
     old: sqlite3.Connection,
+    salvage: Salvage | None,
     archive: Archive,
     folder: pathlib.Path,
     result: Rescue,
     jobs: int,
     on_progress: Progress | None,
 ) -> None:
-    codec = Codec(_dictionaries(old, folder), None)
-    sources = {id_: rest for id_, *rest in _readable(old, "source", "id, path, format, list")}
     writer = Writer(archive)
-    writer.add([], (), _listings(old, result))
+    if salvage is None:
+        writer.add([], (), _listings(old, result))
     waiting: list[list[Raw]] = []
     with Workers(jobs, inline_bytes=_INLINE_BYTES) as workers:
 
@@ -155,7 +176,7 @@ def _save(
                     on_progress(result.copies)
 
         batch: list[Raw] = []
-        for raw in _copies(old, codec, sources, result):
+        for raw in _mails(old, salvage, folder, result):
             batch.append(raw)
             if len(batch) >= _BATCH:
                 workers.submit(batch)
@@ -192,16 +213,18 @@ def _listings(old: sqlite3.Connection, result: Rescue) -> Iterator[Listing]:
 
 
 def _trees(
-    old: sqlite3.Connection, archive: Archive, result: Rescue, on_progress: Progress | None
+    trees: list[tuple[str, str, bool]],
+    archive: Archive,
+    result: Rescue,
+    on_progress: Progress | None,
 ) -> None:
     """Read the git trees again from where they were read."""
     from patchlore.kb.edges import update_edges
     from patchlore.kb.git_filling import fill_tree
 
-    rows = list(_readable(old, "git_tree", "id, name, path, patch_ids"))
-    for _, name, path, patch_ids in rows:
+    for name, path, patch_ids in trees:
         try:
-            done = fill_tree(archive, name, path, patch_ids=bool(patch_ids))
+            done = fill_tree(archive, name, path, patch_ids=patch_ids)
         except GitTreeError:
             result.trees.append(name)
             continue
@@ -209,6 +232,21 @@ def _trees(
         if on_progress is not None:
             on_progress(result.copies + result.commits)
     update_edges(archive)
+
+
+def _mails(
+    old: sqlite3.Connection, salvage: Salvage | None, folder: pathlib.Path, result: Rescue
+) -> Iterator[Raw]:
+    """Yield every mail that can be read: by its row, else by the page on which that lies."""
+    dictionaries = _dictionaries(old, folder)
+    saved: set[bytes] = set()
+    if salvage is None:
+        yield from _copies(old, Codec(dictionaries, None), result, saved)
+        if not (result.is_partial or result.lost):
+            return
+        salvage = Salvage(folder / FILE_NAME)
+    result.is_partial = True
+    yield from salvage.mails(Codec(salvage.dictionaries | dictionaries, None), saved)
 
 
 def _dictionaries(old: sqlite3.Connection, folder: pathlib.Path) -> dict[int, bytes]:
@@ -224,11 +262,11 @@ def _dictionaries(old: sqlite3.Connection, folder: pathlib.Path) -> dict[int, by
 
 
 def _copies(
-    old: sqlite3.Connection, codec: Codec, sources: dict[int, list[str]], result: Rescue
+    old: sqlite3.Connection, codec: Codec, result: Rescue, saved: set[bytes]
 ) -> Iterator[Raw]:
-    """Yield each copy whose raw mail can be read and is what its hash says."""
+    """Yield each copy whose raw mail can be read and is what its hash says; hashes go to SAVED."""
+    sources = {id_: rest for id_, *rest in _readable(old, "source", "id, path, format, list")}
     columns = "id, message, source, offset, blob, same_as, fidelity, sha256"
-    saved: set[bytes] = set()
     for id_, message, source, offset, blob, same_as, fidelity, sha256 in _readable(
         old, "copy", columns, result=result
     ):
@@ -248,7 +286,9 @@ def _copies(
         with contextlib.suppress(zstandard.ZstdError, ValueError):
             content = codec.unpack(packed)
             where = found_at(content)
-            if where is not None and hashlib.sha256(content.raw).digest() not in saved:
+            sha256 = hashlib.sha256(content.raw).digest()
+            if where is not None and sha256 not in saved:
+                saved.add(sha256)
                 yield Raw(data=content.raw, source=where)
 
 
@@ -320,13 +360,23 @@ def _readable_marks(old: sqlite3.Connection) -> list[tuple[str, str]]:
         return []
 
 
-def _replace(folder: pathlib.Path, new: pathlib.Path) -> None:
-    """Put the new database where the damaged one was."""
-    old = folder / FILE_NAME
-    os.replace(old, folder / DAMAGED)
+def _replace(folder: pathlib.Path, new: pathlib.Path) -> str:
+    """Put the new database where the damaged one was; return what that is called now.
+
+    At every moment there is a database in the folder, and none that was kept is overwritten.
+    """
+    old, kept, number = folder / FILE_NAME, DAMAGED, 1
+    while (folder / kept).exists():
+        number += 1
+        kept = f"{DAMAGED}-{number}"
+    try:
+        os.link(old, folder / kept)
+    except OSError:  # a file system without links
+        shutil.copyfile(old, folder / kept)
     for end in ("-wal", "-shm"):
         side = folder / (FILE_NAME + end)
         if side.exists():
-            os.replace(side, folder / (DAMAGED + end))
+            os.replace(side, folder / (kept + end))
     for path in (*new.glob("dictionary-*"), new / FILE_NAME):
         os.replace(path, folder / path.name)
+    return kept

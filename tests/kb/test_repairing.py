@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import random
+import signal
 import sqlite3
+from collections.abc import Iterable
 
 import pytest
 
@@ -20,7 +23,7 @@ from patchlore.kb.repairing import DAMAGED, rescue
 from patchlore.kb.store import FACTS_VERSION, Archive
 from tests.kb.dumping import canonical, dump, facts
 from tests.kb.git_repositories import Repository
-from tests.kb.letters import write_mails
+from tests.kb.letters import write_mails, write_mbox
 
 
 @pytest.fixture
@@ -74,6 +77,84 @@ def test_a_torn_file_is_rebuilt_of_what_can_be_read(filled: pathlib.Path) -> Non
         assert check(archive).is_sound
         fill(archive, [str(filled.parent / "mail")], jobs=0)
         assert facts(archive) == before
+
+
+def tear(archive: pathlib.Path, pages: Iterable[int]) -> None:
+    """Overwrite pages of the database (from 1) with zeros."""
+    with database_path(archive).open("r+b") as file:
+        for page in pages:
+            file.seek((page - 1) * 8192)
+            file.write(bytes(8192))
+
+
+def root(archive: pathlib.Path, table: str) -> int:
+    """Return the page under which all rows of a table hang."""
+    with Archive(archive) as opened:
+        return int(opened.value("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)))
+
+
+def test_what_hides_all_tables_costs_no_mail(filled: pathlib.Path, clock: Repository) -> None:
+    """Without its first page SQLite finds nothing, though all rows are there."""
+    write_mbox(filled.parent / "again.mbox", 20)
+    with Archive(filled, write=True) as archive:
+        fill_tree(archive, "mainline", str(clock.folder))
+        fill(archive, [str(filled.parent / "again.mbox")], jobs=0)
+        before = facts(archive)
+    tear(filled, [1])
+    result = rescue(filled)
+    assert (result.messages, result.commits) == (len(before), 1)
+    with Archive(filled, write=True) as archive:
+        assert check(archive).is_sound
+        assert [row[:3] for row in facts(archive)] == [row[:3] for row in before]
+        # Where further copies with the same bytes were seen is said by their sources.
+        fill(archive, [str(filled.parent / "again.mbox"), str(filled.parent / "mail")], jobs=0)
+        assert facts(archive) == before
+
+
+@pytest.mark.parametrize("table", ["content", "copy", "source", "message", "dictionary"])
+def test_a_page_above_all_rows_of_a_table_costs_none(filled: pathlib.Path, table: str) -> None:
+    """They are read from their own pages."""
+    with Archive(filled) as archive:
+        before = facts(archive)
+    for name in filled.glob("dictionary-*"):
+        name.unlink()
+    tear(filled, [root(filled, table)] if table != "dictionary" else [1])
+    assert rescue(filled).messages == len(before)
+    with Archive(filled) as archive:
+        assert check(archive).is_sound
+        assert [row[:3] for row in facts(archive)] == [row[:3] for row in before]
+
+
+def test_the_log_of_a_killed_writer_is_salvaged(filled: pathlib.Path) -> None:
+    """What was not yet written to the database is read from there."""
+    write_mbox(filled.parent / "more.mbox", 300)
+    child = os.fork()
+    if not child:
+        archive = Archive(filled, write=True)
+        fill(archive, [str(filled.parent / "more.mbox")], jobs=0)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    tear(filled, range(1, database_path(filled).stat().st_size // 8192 + 1))
+    assert rescue(filled).messages > 50
+
+
+def test_a_repair_that_is_stopped_leaves_a_database(
+    filled: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next one begins again, and what was kept of an earlier one is not overwritten."""
+    tear(filled, [1])
+
+    def stop(old: pathlib.Path, new: pathlib.Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", stop)
+        with pytest.raises(KeyboardInterrupt):
+            rescue(filled)
+    assert database_path(filled).exists()
+    result = rescue(filled)
+    assert (result.messages, result.kept) == (200, f"{DAMAGED}-2")
+    assert (filled / DAMAGED).exists()
 
 
 def test_a_whole_archive_is_rescued_without_loss(filled: pathlib.Path) -> None:
