@@ -87,10 +87,7 @@ def run_check(args: argparse.Namespace) -> int:
     if args.repair and (report.faults or report.is_outdated or report.notes):
         for text in report.faults:
             note(f"patchlore: {text}")
-        _repair(args, report)
-        with open_archive(args) as archive:
-            report = check(archive)
-            check_index(archive, report)
+        report = _repaired(args, report)
     if args.json:
         print_json(report)
     else:
@@ -111,6 +108,22 @@ def check_index(archive: Archive, report: Report) -> None:
     report.verified += verified
     report.index_faults += faults
     report.faults += faults
+
+
+def _repaired(args: argparse.Namespace, report: Report) -> Report:
+    """Rebuild what is wrong and check it again; what is still wrong then needs a new database."""
+    from patchlore.kb.checking import check
+
+    for _ in range(2):
+        _repair(args, report)
+        is_torn = report.is_torn
+        with open_archive(args) as archive:
+            report = check(archive)
+            check_index(archive, report)
+        if is_torn or len(report.faults) == len(report.index_faults):
+            break
+        report.is_torn = True
+    return report
 
 
 def _repair(args: argparse.Namespace, report: Report) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Sequence
 
 from patchlore.ingest.raw import FIDELITIES, Raw, Source
@@ -236,7 +237,9 @@ class Batch:
                 self._connection.executemany(f"DELETE FROM {table} WHERE message = ?", redone)
             self._connection.executemany("DELETE FROM content WHERE message = ?", redone)
             self._connection.executemany("DELETE FROM message WHERE id = ?", redone)
-        revision = int(self._archive.value("SELECT value FROM meta WHERE name = 'revision'"))
+        revision = self._archive.value("SELECT value FROM meta WHERE name = 'revision'")
+        if revision is None:
+            raise sqlite3.DatabaseError("no such row in meta: revision")
         rows: dict[str, list[tuple[object, ...]]] = {table: [] for table in INSERTS}
         messages: list[tuple[object, ...]] = []
         contents: list[tuple[int, bytes]] = []

@@ -18,6 +18,15 @@ from patchlore.kb.upgrading import missing
 #: More faults of one kind are counted, not listed.
 _LISTED = 20
 
+#: Tables and those that they name, whose rows no redoing of facts writes anew.
+_HELD = frozenset(
+    {
+        ("message", "mid"), ("message", "copy"), ("content", "message"), ("copy", "message"),
+        ("copy", "source"), ("copy", "copy"), ("raw", "copy"), ("message_list", "list"),
+        ("patchwork", "copy"), ("listed", "listing"), ("listed", "mid"),
+    }
+)  # fmt: skip
+
 
 class Report(Struct, kw_only=True):
     """What was verified, and what is wrong."""
@@ -85,11 +94,15 @@ def _check_database(archive: Archive, report: Report) -> None:
 
 
 def _check_keys(archive: Archive, report: Report) -> None:
-    faults = archive.execute("PRAGMA foreign_key_check").fetchmany(_LISTED)
-    report.faults += [
-        f"table {table}: row {row} names a row of {parent} that does not exist"
-        for table, row, parent, _ in faults
-    ]
+    faults = 0
+    for table, row, parent, _ in archive.execute("PRAGMA foreign_key_check"):
+        faults += 1
+        report.is_torn = report.is_torn or (table, parent) in _HELD
+        if faults <= _LISTED:
+            where = f"table {table}" if row is None else f"table {table}: row {row}"
+            report.faults.append(f"{where} names a row of {parent} that does not exist")
+    if faults > _LISTED:
+        report.faults.append(f"{faults:,} such rows in all")
     lost = archive.execute(
         "SELECT m.id FROM message AS m LEFT JOIN content AS c ON c.message = m.id"
         " LEFT JOIN copy ON copy.id = m.best_copy AND copy.message = m.id"
@@ -97,6 +110,11 @@ def _check_keys(archive: Archive, report: Report) -> None:
         (_LISTED,),
     ).fetchall()
     report.faults += [f"message {id_} has no content or no best copy" for (id_,) in lost]
+    revision = archive.value("SELECT value FROM meta WHERE name = 'revision'")
+    newest = archive.value("SELECT max(revision) FROM message")
+    if revision is None or revision < (newest or 0):
+        report.faults.append("table meta: the revision of the archive is lost")
+        report.is_torn = True
     report.is_torn = report.is_torn or bool(lost)
     if not faults and not lost:
         report.verified.append("the connections between tables")

@@ -162,7 +162,7 @@ def explain_error(error: sqlite3.Error, path: pathlib.Path) -> ArchiveError:
             f"The archive {path} is damaged ({text}): run 'patchlore --archive {path} check "
             f"--repair', which saves what can be read, or restore {FILE_NAME} from a copy."
         )
-    if "no such table" in text or "no such column" in text:
+    if any(f"no such {what}" in text for what in ("table", "column", "row")):
         return ArchiveError(
             f"The archive {path} is damaged ({text}): run 'patchlore --archive {path} check "
             "--repair', which saves what can be read."

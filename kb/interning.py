@@ -137,6 +137,8 @@ class MessageIds:
         known = self._by_id.get(mid)
         if known is None:
             row = self._connection.execute("SELECT thread FROM mid WHERE id = ?", (mid,)).fetchone()
+            if row is None:
+                raise sqlite3.DatabaseError(f"no such row in mid: {mid}")
             known = self._by_id[mid] = _Mid(mid, int(row[0]), False)
         return self._root(known.thread)
 

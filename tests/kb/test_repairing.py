@@ -212,6 +212,57 @@ def test_check_repair_mends_a_torn_file(
     assert DAMAGED in err
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM source",
+        "DELETE FROM mid WHERE id % 5 = 0",
+        "DELETE FROM message WHERE id % 7 = 0",
+        "DELETE FROM copy WHERE id % 3 = 0",
+        "DELETE FROM meta",
+        "DELETE FROM list",
+        "DELETE FROM person",
+        "DELETE FROM role",
+        "UPDATE meta SET value = 3 WHERE name = 'revision'",
+    ],
+)
+def test_check_repair_mends_lost_rows(
+    filled: pathlib.Path, capfd: pytest.CaptureFixture[str], damage: str
+) -> None:
+    """Whatever else was lost, all can be made again of the raw mail."""
+    with Archive(filled) as archive:
+        before = facts(archive)
+    command = ["--archive", str(filled), "check"]
+    connection = sqlite3.connect(database_path(filled))
+    connection.execute(damage)
+    connection.commit()
+    connection.close()
+    assert main(command) == 1
+    assert main([*command, "--repair"]) == 0
+    assert "The archive is whole." in capfd.readouterr().out
+    with Archive(filled) as archive:
+        assert facts(archive) == before
+
+
+@pytest.mark.parametrize("damage", ["DELETE FROM mid", "DELETE FROM meta WHERE name = 'revision'"])
+def test_a_writer_says_what_mends_lost_rows(
+    filled: pathlib.Path, capfd: pytest.CaptureFixture[str], damage: str
+) -> None:
+    """A row that must be there and isn't is damage of the archive, no error of the program."""
+    connection = sqlite3.connect(database_path(filled))
+    connection.execute(damage)
+    connection.execute("DELETE FROM mark")
+    connection.commit()
+    connection.close()
+    write_mbox(filled.parent / "a.mbox", 230)
+    command = ["--archive", str(filled), "ingest", "--no-index", "--jobs", "0"]
+    main([*command, str(filled.parent / "a.mbox")])
+    err = capfd.readouterr().err
+    assert "Traceback" not in err
+    if "meta" in damage:
+        assert "check --repair" in err
+
+
 @pytest.fixture
 def clock(tmp_path: pathlib.Path) -> Repository:
     """A repository with a commit that links a mail."""
