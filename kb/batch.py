@@ -10,6 +10,7 @@ from patchlore.ingest.sources.items import Listing
 from patchlore.kb.interning import MessageIds, Names, next_id
 from patchlore.kb.listings import store_listings
 from patchlore.kb.matching import Entry, Matching, damage_of, identity_of
+from patchlore.kb.merge import is_nearer
 from patchlore.kb.parsed import Parsed, Sighting, digest_of, known_copy
 from patchlore.kb.rows import FACT_TABLES, INSERTS, fact_rows
 from patchlore.kb.shaping import HEAD, HEAD_SIZE
@@ -175,7 +176,8 @@ class Batch:
         """Whether a copy is better than the best one of a message so far.
 
         By fidelity; then the one that goes on where the other is cut short (a
-        download that broke off), then the one without damage.
+        download that broke off), then the one without damage, then the one that no
+        list has changed.
         """
         if fidelity != entry.fidelity:
             return fidelity < entry.fidelity
@@ -187,7 +189,9 @@ class Batch:
             return True
         if size < entry.size and _goes_on(stored, mail.raw.data):
             return False
-        return damage_of(mail) < entry.damage
+        if damage_of(mail) != entry.damage:
+            return damage_of(mail) < entry.damage
+        return is_nearer(identity_of(mail), entry.identity)
 
     def _raw_of(self, entry: Entry) -> bytes:
         return entry.parsed.raw.data if entry.parsed else self._archive.raw(entry.id)

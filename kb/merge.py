@@ -19,6 +19,11 @@ _SAME_DAY = 26 * 3600
 
 _REPLY = re.compile(r"^(?:(?:re|aw|fwd?|sv|antw|wg|vs)(?:\[\d+\])?:\s*)+", re.IGNORECASE)
 
+#: "[lamp] " before a subject; a tag of patches ([PATCH 5.10], [RFC], [GIT PULL]) is none.
+_LIST_TAG = re.compile(
+    r"\[(?!patch|rf[ct]|git|pull|resend|v\d)[a-z][a-z_.+-]{0,40}\] (?:re: )?", re.IGNORECASE
+)
+
 #: (name, lower-case address, masked address), empty text where not given.
 PersonKey = tuple[str, str, str]
 
@@ -116,7 +121,8 @@ def same_without_id(one: Identity, other: Identity) -> bool:
     ``git format-patch`` with one title, author and date and different diffs are
     backports of one commit to different trees.
     """
-    if _plain(one.subject) != _plain(other.subject) or not _plain(one.subject):
+    first, second = _plain(one.subject), _plain(other.subject)
+    if not first or (first != second and _list_tag(first, second) is None):
         return False
     if not senders_agree(one.sender, other.sender):
         return False
@@ -127,6 +133,39 @@ def same_without_id(one: Identity, other: Identity) -> bool:
         return True
     # Pages show the date without seconds or in the zone of the archive.
     return same_text and abs(one.timestamp - other.timestamp) <= _SAME_DAY
+
+
+def is_nearer(one: Identity, other: Identity) -> bool:
+    """Whether ``one`` shows more of what was sent than ``other``, two copies of one message.
+
+    A list has put itself in the place of the sender (DMARC), a page masked the address,
+    a list put its name before the subject.
+    """
+    for first, second in (
+        (_is_via(one.sender), _is_via(other.sender)),
+        (not one.sender[1], not other.sender[1]),
+    ):
+        if first != second:
+            return second
+    return _list_tag(_plain(one.subject), _plain(other.subject)) == 1
+
+
+def _list_tag(first: str, second: str) -> int | None:
+    """Which of two subjects (0, 1) is the other behind the name of a list; None for neither."""
+    for place, (tagged, bare) in enumerate(((first, second), (second, first))):
+        begin = len(tagged) - len(bare)
+        if begin > 2 and tagged.endswith(bare) and _LIST_TAG.fullmatch(tagged, 0, begin):
+            return place
+        reply = _REPLY.match(bare)  # Re: [lamp] dim
+        if reply and tagged.startswith(reply[0]) and bare != reply[0]:
+            inner = _list_tag(tagged[reply.end() :], bare[reply.end() :])
+            if inner == 0:
+                return place
+    return None
+
+
+def _is_via(sender: PersonKey) -> bool:
+    return " via " in sender[0]
 
 
 def senders_agree(one: PersonKey, other: PersonKey) -> bool:

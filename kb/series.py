@@ -128,6 +128,12 @@ def _sending_with(archive: Archive, posting: Posting, people: list[int]) -> Send
         pool = [posting]
     for sending in sendings(pool):
         if any(item.id == posting.id for item in sending.postings):
+            first = next((item for item in sending.postings if item.in_reply_to is None), None)
+            if sending.cover is None and posting.in_reply_to is not None and first is not None:
+                # Answers to the first patch, whose cover was sent without references.
+                whole = _sending_with(archive, first, people)
+                if whole is not None and any(item.id == posting.id for item in whole.postings):
+                    return whole
             return sending
     return None
 

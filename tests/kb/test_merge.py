@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchlore.kb.merge import body_hash, even_out, masks_agree, senders_agree, title_hash
+from patchlore.kb.merge import (
+    Identity,
+    body_hash,
+    even_out,
+    is_nearer,
+    masks_agree,
+    same_without_id,
+    senders_agree,
+    title_hash,
+)
 from tests.kb.mails import message
 
 
@@ -91,3 +100,38 @@ def test_any_text_is_compared_without_an_error(one: str, other: str) -> None:
     assert even_out(even_out(one)) == even_out(one)
     key, another = (one, "", other), (other, one, "")
     assert senders_agree(key, another) == senders_agree(another, key)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("[PATCH] lamp: dim", "[lamp] [PATCH] lamp: dim", True),
+        ("Re: lamp: dim", "Re: [lamp-devel] lamp: dim", True),
+        ("Re: lamp: dim", "[lamp] Re: lamp: dim", True),
+        ("[lamp] [PATCH] lamp: dim", "[PATCH] lamp: dim", False),
+        ("lamp: dim", "[PATCH] lamp: dim", False),
+        ("lamp: dim", "[RFC] lamp: dim", False),
+        ("[PATCH] lamp: dim", "[PATCH] lamp: dim", False),
+    ],
+)
+def test_a_list_puts_its_name_before_a_subject(one: str, other: str, expected: bool) -> None:
+    """The copy without that is nearer to what was sent; tags of patches are no names of lists."""
+    person = ("Ada Quill", "ada@example.org", "")
+    first, second = (
+        Identity(timestamp=1, subject=text, sender=person, body_hash=1, is_faithful=True)
+        for text in (one, other)
+    )
+    assert is_nearer(first, second) is expected
+
+
+@pytest.mark.parametrize(
+    ("tag", "expected"), [("[lamp] ", True), ("[PATCH 5.10] ", False), ("[RESEND] ", False)]
+)
+def test_pages_of_a_list_with_its_name_are_copies(tag: str, expected: bool) -> None:
+    """Without a Message-ID all tags but the name of a list must agree."""
+    person = ("Ada Quill", "", "ada@xxxxxxxxxxx")
+    first, second = (
+        Identity(timestamp=1, subject=text, sender=person, body_hash=1, is_faithful=False)
+        for text in ("lamp: dim", f"{tag}lamp: dim")
+    )
+    assert same_without_id(first, second) is expected

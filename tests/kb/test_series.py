@@ -140,6 +140,19 @@ def test_an_answer_leads_to_the_series(tmp_path: pathlib.Path) -> None:
     assert shape(series(tmp_path, "r", *FIRST, reply))[0][:2] == ("v1", "c1")
 
 
+def test_a_cover_without_references_is_found_from_every_patch(tmp_path: pathlib.Path) -> None:
+    """Patches that answer the first one lead to the cover that was sent beside it."""
+    archive_of(
+        tmp_path,
+        posted("c1", "[PATCH 0/2] clock: rework", 0),
+        posted("a1", "[PATCH 1/2] tick: use two", 1, change="one"),
+        posted("b1", "[PATCH 2/2] tock: use two", 2, below("a1"), change="two"),
+    )
+    with Archive(tmp_path) as archive:
+        for key in ("c1", "a1", "b1"):
+            assert shape(series_of(archive, f"{key}@example.org")) == [("v1", "c1", [1, 2], [])]
+
+
 def test_what_is_no_series_is_said(tmp_path: pathlib.Path) -> None:
     """A mail about something else is in no series."""
     with pytest.raises(NotFoundError, match="neither part of a series"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 import sqlite3
 
@@ -177,6 +178,39 @@ def test_a_page_and_the_raw_mail_are_one_message(
         assert archive.value("SELECT count(*) FROM commit_ref") == 2
         expected = [raw_of(item).data for item in order]
         assert [archive.raw_of_copy(copy) for copy in (1, 2)] == expected
+
+
+#: The copy of a list that puts its name before subjects, and itself in the place of senders.
+BY_LIST = message(
+    subject="[clock] [PATCH] tick: use two",
+    from_=Person(name="Ada Quill via clock", email="clock@lists.example.net"),
+    source=source("/mail/clock.mbox", list="clock"),
+    body=WHOLE.body + "-- \nThis list is at lists.example.net.\n",
+    line_kinds="tttt",
+)
+#: A page without the Message-ID.
+PAGE = message(
+    None,
+    from_=Person(name="Ada Quill", email_masked="ada@xxxxxxxxxxx"),
+    source=source("/pages/1.html", fidelity="masked"),
+)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations((WHOLE, BY_LIST, PAGE))))
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_copy_that_a_list_has_changed_is_not_the_best(
+    tmp_path: pathlib.Path, order: tuple[Message, ...], at_once: bool
+) -> None:
+    """In any order: one message with the facts of the copy that no list has changed."""
+    if at_once:
+        store(tmp_path, *order)
+    else:
+        for item in order:
+            store(tmp_path, item)
+    with Archive(tmp_path) as archive:
+        rows = archive.execute("SELECT key, subject, sender_email FROM mail").fetchall()
+        assert rows == [("one@example.org", "[PATCH] tick: use two", "ada@example.org")]
+        assert archive.value("SELECT count(*) FROM copy") == 3
 
 
 def test_redone_facts_raise_the_revision(tmp_path: pathlib.Path) -> None:
