@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from patchlore.kb.attached_history import attached_for
 from patchlore.kb.events import Event
@@ -87,7 +87,8 @@ def _about(
     """Return the nearest ancestor that names upstream commits (for the tree), and those.
 
     A cover letter stands for the patches below it; that of a review round only with
-    ``of_rounds``: nobody who drops "this" below it means the whole release.
+    ``of_rounds``: nobody who drops "this" below it means the whole release, but what
+    the mails below it name.
     """
     ancestors = archive.execute(
         "SELECT m.id, m.key, m.timestamp,"
@@ -96,9 +97,7 @@ def _about(
         " WHERE r.message = ? AND m.mid <> ? ORDER BY r.position DESC",
         (message, mid),
     ).fetchall()
-    for id_, key, timestamp, is_round in ancestors:
-        if is_round and not of_rounds:
-            return None
+    for place, (id_, key, timestamp, is_round) in enumerate(ancestors):
         attached = attached_for(archive, id_, tree, timestamp) if tree is not None else []
         if attached:
             return key, attached
@@ -124,6 +123,19 @@ def _about(
                     (id_,),
                 )
             ]
+        if is_round and not of_rounds:
+            named = _named(archive, [message, *(row[0] for row in ancestors[:place])])
+            shas = [sha for sha in shas if any(sha.startswith(name) for name in named)]
+            return (key, shas) if shas else None
         if shas:
             return key, shas
     return None
+
+
+def _named(archive: Archive, messages: Sequence[int]) -> list[str]:
+    """The commits that mails name in any way, quoted or not, those of the first that names any."""
+    for message in messages:
+        found = archive.execute("SELECT sha FROM commit_ref WHERE message = ?", (message,))
+        if names := [str(sha) for (sha,) in found]:
+            return names
+    return []

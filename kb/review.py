@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from patchlore.kb.backports import Row, backports
+from patchlore.kb.backports import Row, backports, event_rows
 from patchlore.kb.errors import NotFoundError
 from patchlore.kb.merge import title_hash
 from patchlore.kb.reading import Brief, briefs, find_messages, message_names
-from patchlore.kb.review_answers import answers, replies_to, reports_elsewhere
+from patchlore.kb.review_answers import (
+    answers,
+    patches_answered,
+    replies_to,
+    reports_elsewhere,
+)
 from patchlore.kb.review_covers import Deadline, deadline_in, shortlog_titles
 from patchlore.kb.review_fixes import PendingFix, pending_fixes
 from patchlore.kb.review_replies import GivenTag, Objection, Proof
-from patchlore.kb.review_rounds import Round, all_rounds, find_rounds, nearest_rounds
+from patchlore.kb.review_rounds import (
+    Round,
+    all_rounds,
+    find_rounds,
+    not_found_hint,
+    unnamed_rounds,
+)
 from patchlore.kb.store import Archive
 
 
@@ -101,10 +113,12 @@ def review(archive: Archive, name: str) -> Review:
     that mail's round.  Raises NotFoundError, which names near rounds.
     """
     rounds = all_rounds(archive)
-    found = _of_mail(archive, rounds, name) if "@" in name else find_rounds(rounds, name)
+    if "@" in name:
+        found = _of_mail(archive, rounds, name)
+    else:
+        found = find_rounds(rounds, name) or _released_as(archive, rounds, name)
     if not found:
-        near = ", ".join(nearest_rounds(rounds, name))
-        hint = f"; the nearest are {near}" if near else ": the archive has no review round at all"
+        hint = not_found_hint(rounds, name)
         raise NotFoundError(f"No mail in the archive is of a review round {name.strip()}{hint}.")
     chosen = max(found, key=lambda item: (item.timestamp or 0, item.order))
     return _Reader(archive, chosen, rounds).read()
@@ -124,6 +138,29 @@ def _of_mail(archive: Archive, rounds: Sequence[Round], name: str) -> list[Round
         )
     }
     return [item for item in rounds if item.key in texts or item.mid in mids]
+
+
+def _released_as(archive: Archive, rounds: Sequence[Round], name: str) -> list[Round]:
+    """Rounds that no mail names and whose patches the named release was the first to have."""
+    version, _, candidate = name.strip().removeprefix("v").partition("-rc")
+    waiting = unnamed_rounds(rounds, version)
+    if not waiting:
+        return []
+    released = {
+        title_hash(row.subject): event.release
+        for row in event_rows(archive, waiting[0].tree)
+        for event in row.events
+        if event.kind == "released" and event.release
+    }
+    found = []
+    for item in waiting:
+        titles = (title_hash(subject) for _, _, subject in _titles(archive, item))
+        seen = Counter(released[title] for title in titles if title in released)
+        if seen and seen.most_common(1)[0][0] == version:
+            # Which of its candidates it was, nobody says.
+            item.release = version
+            found.append(item)
+    return [] if candidate and len(found) > 1 else found
 
 
 class _Reader:
@@ -154,6 +191,8 @@ class _Reader:
         replies = replies_to(self.archive, chosen.mid, self.patch_ids)
         shas = {patch.sha: patch.part or 0 for patch in patches if patch.sha}
         parts = {patch.message.id: patch.part for patch in patches}
+        by_row = {patch.message.id: patch.sha for patch in patches if patch.sha}
+        answered = patches_answered(self.archive, replies, by_row)
         objections, tags = answers(self.archive, replies, parts, shas)
         objections += reports_elsewhere(self.archive, shas, {brief.id for brief in replies})
         named = [] if self.cover is None else shortlog_titles(self.cover)
@@ -174,7 +213,11 @@ class _Reader:
             objections=objections,
             tags=tags,
             pending=pending_fixes(
-                self.archive, shas, self.rows, {title for title in titles if title is not None}
+                self.archive,
+                shas,
+                self.rows,
+                {title for title in titles if title is not None},
+                {reply: by_row[id_] for reply, id_ in answered.items()},
             ),
             dropped=self._dropped(patches, announcement),
             earlier=[_other(item) for item in self.earlier],

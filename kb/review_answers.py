@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from patchlore.kb.reading import MIN_HEX, Brief, briefs
 from patchlore.kb.review_replies import (
@@ -80,6 +80,15 @@ def answers(
             )
         )
     return objections, tags
+
+
+def patches_answered(
+    archive: Archive, replies: Sequence[Brief], patches: Collection[int]
+) -> dict[int, int]:
+    """Return the patch (row id) that each reply is below of; what answers none is missing."""
+    above = _above(archive, replies)
+    nearest = ((id_, [item for item in ids if item in patches]) for id_, ids in above.items())
+    return {id_: found[-1] for id_, found in nearest if found}
 
 
 def reports_elsewhere(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
@@ -12,7 +13,7 @@ from patchlore.kb.backports import Row
 from patchlore.kb.git_reading import Places
 from patchlore.kb.merge import title_hash
 from patchlore.kb.reading import MIN_HEX
-from patchlore.kb.review_replies import Proof
+from patchlore.kb.review_replies import MAX_LINE, Proof
 from patchlore.kb.store import Archive
 from patchlore.kb.text import day
 from patchlore.kb.versions import newest_first, short_name
@@ -24,6 +25,13 @@ RELATIONS = {
     "partial-revert": "partly reverts",
     "reverted-upstream": "reverts",
 }
+#: What an answer to a patch says of a commit that belongs to it.
+WANTED = "wanted-with"
+_WANTS = re.compile(
+    r"\b(?:also|needs?|needed|pick|take|queue|apply|backport|fix(?:es|ed|up)?|follow-?up|depends"
+    r"|prerequisite|together with|missing)\b",
+    re.I,
+)
 #: With these a tree has a fix, or has it as good as.
 _HAS = ("released", "queued")
 
@@ -51,23 +59,30 @@ def pending_fixes(
     parts: Mapping[str, int],
     rows: Sequence[Row],
     own: Collection[int],
+    answers: Mapping[int, str],
 ) -> list[PendingFix]:
     """Return what mends the commits of ``parts`` (upstream commit to number in the round).
+
+    ``answers`` are replies (row ids) with the commit of the patch that they answer:
+    what they ask for beside it is wanted with it.
 
     ``rows`` is the list of the round's tree, ``own`` the title hashes of the
     round's patches: what they have is not pending.
     """
     states = {row.sha: row.state for row in rows if row.sha}
     titles = {title_hash(row.subject): row.state for row in rows if row.subject}
-    groups: dict[tuple[int | None, str], list[_Seen]] = {}
-    for seen in [*_in_mail(archive, list(parts)), *_in_git(archive, list(parts))]:
-        if seen.title_hash not in own:
-            groups.setdefault((seen.title_hash, seen.target), []).append(seen)
+    groups: dict[tuple[int | str | None, str], list[_Seen]] = {}
+    wanted = [seen for seen in _in_answers(archive, answers) if seen.sha not in parts]
+    for seen in [*_in_mail(archive, list(parts)), *_in_git(archive, list(parts)), *wanted]:
+        if seen.title_hash is None or seen.title_hash not in own:
+            name = seen.sha if seen.title_hash is None else seen.title_hash
+            groups.setdefault((name, seen.target), []).append(seen)
     found = []
-    for (title, target), every in groups.items():
+    for (_, target), every in groups.items():
+        title = every[0].title_hash
         every.sort(key=lambda seen: (seen.timestamp or 0, seen.proof.message_id or ""))
         sha = next((seen.sha for seen in every if seen.sha), None)
-        state = states.get(sha) if sha else None
+        state = next((states[name] for name in states if sha and name.startswith(sha)), None)
         state = state or titles.get(title)
         if state in _HAS:
             continue
@@ -153,6 +168,34 @@ def _posted(trees: Sequence[str], notice: str | None, is_reply: bool) -> str:
     names = ", ".join(short_name(tree) for tree in newest_first(trees))
     what = {"added": "queued", "review": "in review"}.get(notice or "", "posted")
     return f"{what} for {names}" if names else f"{what} in a reply" if is_reply else what
+
+
+def _in_answers(archive: Archive, answers: Mapping[int, str]) -> list[_Seen]:
+    rows = archive.execute(
+        "SELECT m.id, m.key, m.timestamp, r.sha, r.subject, r.line, r.text"
+        " FROM json_each(?) AS j JOIN mail AS m ON m.id = j.value"
+        " JOIN commit_ref AS r ON r.message = m.id"
+        " WHERE NOT m.is_patch AND NOT r.quoted AND r.relation = 'mention'",
+        (json.dumps(list(answers)),),
+    ).fetchall()
+    return [
+        _Seen(
+            target=answers[id_],
+            relation=WANTED,
+            title_hash=title_hash(subject),
+            subject=subject,
+            author=None,
+            sha=sha,
+            timestamp=timestamp,
+            where="named in an answer",
+            is_dated=True,
+            proof=Proof(
+                message_id=key, line=line, text=text, rule="named-in-answer", confidence="medium"
+            ),
+        )
+        for id_, key, timestamp, sha, subject, line, text in rows
+        if not answers[id_].startswith(sha) and _WANTS.search((text or "")[:MAX_LINE])
+    ]
 
 
 def _places(every: Sequence[_Seen]) -> list[str]:

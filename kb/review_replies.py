@@ -12,7 +12,7 @@ from patchlore.kb.reading import Brief
 from patchlore.kb.text import printable
 
 #: Longer lines are logs; and so many lines of a mail are looked at.
-_MAX_LINE = 300
+MAX_LINE = 300
 _MAX_LINES = 5000
 
 #: Kinds of objections, the weightiest first.
@@ -41,6 +41,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"|\bdo(?:n't| not) (?:apply|take|queue|backport)\b"
             r"|\bshould(?:n't| not) (?:have been |be |go )"
             r"(?:in(?:to)? stable|applied|backported|queued|taken|in this)"
+            r"|\bshould(?:n't| not) (?:go|be) (?:in(?:to)?|to) (?:the )?(?:-?stable|\d{1,2}\.\d)"
             r"|\bnot (?:suitable|appropriate|material|meant|intended) for (?:-?stable|\d\.)",
             re.I,
         ),
@@ -83,8 +84,8 @@ _DENIED = re.compile(
     r"|n't\b",
     re.I,
 )
-#: The same between a failure's two words: "all builds without errors".
-_FREE_OF = re.compile(r"\b(?:no|without|zero)\b", re.I)
+#: The same between a failure's two words: "all builds without errors", "26 pass, 0 fail".
+_FREE_OF = re.compile(rf"\b(?:no|without|zero)\b|\b0 {_FAILS}", re.I)
 #: A failure that is told to be over, anywhere in its line.
 _OVER = re.compile(r"\b(?:fixed|gone|resolved|analysis|test(?:ing|s)? for)\b", re.I)
 _SAYS_ITSELF = frozenset({"nak", "drop-request", "bisect"})
@@ -131,11 +132,16 @@ def objections_in(message: Message, key: str) -> list[Proof]:
     Only what its author wrote counts, not what is quoted; ``rule`` is the kind.
     """
     found: dict[str, Proof] = {}
-    for number, line in _own_lines(message):
+    lines = list(_own_lines(message))
+    after = {number - 1: line for number, line in lines}
+    for number, line in lines:
         for kind, pattern in _PATTERNS:
             if kind in found:
                 continue
             match = pattern.search(line)
+            if match is None and kind == "drop-request":  # a sentence, which goes over lines
+                match = pattern.search(f"{line} {after.get(number, '').strip()}")
+                match = match if match is not None and match.start() < len(line) else None
             if match is None or (kind != "nak" and _TAG.match(line.lstrip())):
                 continue
             if kind not in _SAYS_ITSELF and (
@@ -189,7 +195,7 @@ def lines_of(message: Message, kinds: str | None = None) -> Iterator[tuple[int, 
     """Yield lines of a mail with their numbers (from 1): of these kinds, or all."""
     lines = message.body.split("\n", _MAX_LINES)[:_MAX_LINES]
     for number, (line, kind) in enumerate(zip(lines, message.line_kinds, strict=False), 1):
-        if len(line) <= _MAX_LINE and (kinds is None or kind in kinds):
+        if len(line) <= MAX_LINE and (kinds is None or kind in kinds):
             yield number, line
 
 

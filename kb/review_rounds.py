@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from patchlore.kb.reading import Brief, briefs
 from patchlore.kb.store import Archive
+from patchlore.kb.text import count
 from patchlore.kb.versions import parse_version, rank, tree_name
 
 #: The title of a cover: ``6.6.9-rc1 review``, in 2019 also ``4.19.45-stable review``.
@@ -20,6 +21,7 @@ _MAX_TITLE = 300
 
 #: So many rounds are offered when there is none of the name that was asked for.
 _NEAREST = 4
+_MOST_TREES = 8
 
 
 class Round(Struct, kw_only=True):
@@ -85,7 +87,11 @@ def find_rounds(rounds: Iterable[Round], name: str) -> list[Round]:
     found = [item for item in rounds if wanted in (item.release, item.final)]
     if found:
         return found
-    if _RC.search(wanted) or _is_release(wanted):
+    if _RC.search(wanted):
+        # An announcement named the release and nobody the candidate: it may have been this one.
+        release = _RC.sub("", wanted)
+        return [item for item in rounds if item.release == release and item.cover is None]
+    if _is_release(wanted):
         return []  # 6.6.99 is a release, and no round of another one will do
     return [item for item in rounds if item.tree == tree_name(wanted)]
 
@@ -107,6 +113,33 @@ def nearest_rounds(rounds: Iterable[Round], name: str) -> list[str]:
             ),
         )
     return list(dict.fromkeys(str(item.release) for item in near))[:_NEAREST]
+
+
+def unnamed_rounds(rounds: Iterable[Round], name: str) -> list[Round]:
+    """Return the rounds of the tree of a release of which no mail names their own release."""
+    version = parse_version(_RC.sub("", name.strip().removeprefix("v")))
+    return [
+        item
+        for item in rounds
+        if item.release is None and version is not None and rank(item.tree) == version.rank
+    ]
+
+
+def not_found_hint(rounds: Sequence[Round], name: str) -> str:
+    """Return what to say behind "no review round NAME": which rounds there are."""
+    near = ", ".join(nearest_rounds(rounds, name))
+    unnamed = unnamed_rounds(rounds, name)
+    hints = [f"the nearest are {near}"] if near else []
+    if unnamed:
+        tree = unnamed[0].tree.removesuffix(".y")
+        what = count(len(unnamed), "round")
+        hints.append(f"of {what} of {tree} no mail names the release: ask for {tree}")
+    if hints:
+        return "".join(f"; {hint}" for hint in hints)
+    if not rounds:
+        return ": the archive has no review round at all"
+    trees = dict.fromkeys(item.tree.removesuffix(".y") for item in rounds)
+    return f"; the archive has rounds of {', '.join(list(trees)[-_MOST_TREES:])}"
 
 
 def release_in(title: str | None) -> str | None:

@@ -154,6 +154,40 @@ def test_what_is_dropped_is_told_with_the_reply(tmp_path: pathlib.Path) -> None:
     assert [item.state for item in found.patches] == ["queued", "dropped", "queued"]
 
 
+def test_an_answer_to_the_cover_takes_out_what_it_is_about(tmp_path: pathlib.Path) -> None:
+    """Not the whole round: the commit that the report names which it answers, or none."""
+    text = f'It does not boot, bisected to {SHAS[2][:12]} ("{TITLES[2]}").\n'
+    told = answer("told", text, "rc1-0@example.org")
+    gone = answer("gone", "I've now dropped this patch.", "rc1-0@example.org",
+                  "told@example.org", sender=KEEPER)  # fmt: skip
+    vague = answer("vague", "Ok, now dropped.", "rc1-0@example.org", sender=KEEPER)
+    found = read(tmp_path, "6.6.9-rc1", *RC1, told, gone, vague)
+    assert [item.state for item in found.patches] == ["queued", "dropped", "queued"]
+    assert [(item.part, item.evidence.message_id) for item in found.dropped] == [
+        (2, "gone@example.org")
+    ]
+
+
+def test_what_an_answer_asks_for_beside_its_patch_is_pending(tmp_path: pathlib.Path) -> None:
+    """By the commit that it names; not the patch itself, another one of the round, or a quote."""
+    text = (
+        f'> Please also take {"b" * 12} ("bell: no").\n\nYou also need {"a" * 12} '
+        f'("bell: strike") as a fix\nfor this, after {SHAS[1][:12]} and {SHAS[2][:12]}, also.\n'
+    )
+    asked = answer("ask", text, "rc1-0@example.org", "rc1-2@example.org")
+    (fix,) = read(tmp_path, "6.6.9-rc1", *RC1, asked).pending
+    assert (fix.sha, fix.subject, fix.relation, fix.part) == (
+        "a" * 12,
+        "bell: strike",
+        "wanted-with",
+        2,
+    )
+    assert (fix.where, fix.evidence.message_id) == (
+        ["named in an answer 2023-12-12"],
+        "ask@example.org",
+    )
+
+
 def test_tags_are_given_to_the_round_or_to_a_patch(tmp_path: pathlib.Path) -> None:
     """Who gave what, to what, and the line."""
     tested = answer("t", "Fine here.\n\nTested-by: Bo Tern <bo@example.org>", "rc1-0@example.org")
@@ -304,7 +338,31 @@ def test_a_round_of_patches_alone_gets_its_name_from_the_release(tmp_path: pathl
     released = mail("out@example.org", "Linux 6.6.9", shortlog, day=14)
     with Archive(fill(tmp_path, RC1[2], released)) as archive:
         (found,) = all_rounds(archive)
+        assert review(archive, "6.6.9-rc2").release == "6.6.9"  # it may have been that one
     assert (found.release, found.named_by and found.named_by.key) == ("6.6.9", "out@example.org")
+
+
+def test_a_round_of_patches_alone_is_found_by_the_tag_of_a_git_tree(tmp_path: pathlib.Path) -> None:
+    """Where no mail names the release, the tree that has its patches does."""
+    repository = Repository(tmp_path / "linux")
+    repository.commit("clock: begin")
+    repository.tag("v6.6")
+    repository.git("checkout", "-q", "-b", "linux-6.6.y")
+    for number in (1, 2):
+        repository.commit(f"{TITLES[number]}\n\ncommit {SHAS[number]} upstream.\n\nIt slips.\n")
+    repository.tag("v6.6.9")
+    path = fill(tmp_path, RC1[1], RC1[2])
+    assert main(["--archive", str(path), "review", "6.6.9"]) == 1
+    tree = ["ingest", "--no-index", "--tree", "linux", str(tmp_path / "linux")]
+    assert main(["--archive", str(path), *tree]) == 0
+    with Archive(path) as archive:
+        for name in ("6.6.9", "v6.6.9", "6.6.9-rc1"):
+            found = review(archive, name)
+            assert (found.release, [item.part for item in found.patches]) == ("6.6.9", [1, 2])
+        with pytest.raises(NotFoundError, match=r"of 1 round of 6\.6 no mail names the release"):
+            review(archive, "6.6.8")
+        with pytest.raises(NotFoundError, match=r"the archive has rounds of 6\.6\."):
+            review(archive, "4.19.78")
 
 
 def test_an_unknown_round_names_the_nearest(tmp_path: pathlib.Path) -> None:

@@ -61,6 +61,8 @@ def _brief(made: Message) -> Brief:
         ("Please drop this from all queues.", "drop-request"),
         ("Could you please drop it?", "drop-request"),
         ("This should not be backported.", "drop-request"),
+        ("This one should not go to 6.6: it has no such hand.", "drop-request"),
+        ("    26 boots: 24 pass, 2 fail", "boot"),
         ("NAK, the clock has no second wheel in 6.6.", "nak"),
         ("Nacked-by: Bo Tern <bo@example.org>", "nak"),
         ("Cy bisected this to wheel 2.", "bisect"),
@@ -79,6 +81,13 @@ def test_objections_are_known_by_their_words(line: str, kind: str) -> None:
     assert (proof.rule, proof.line, proof.text) == (kind, 2, line.strip())
 
 
+def test_a_request_goes_over_the_end_of_a_line() -> None:
+    """It is a sentence; the evidence is the line in which it begins."""
+    body = "It has no such hand, please\ndrop it.\n\nPlease\n"
+    (proof,) = objections_in(message(body=body, line_kinds="tttt"), "a@example.org")
+    assert (proof.rule, proof.line) == ("drop-request", 1)
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -87,6 +96,8 @@ def test_objections_are_known_by_their_words(line: str, kind: str) -> None:
         "* arc: 5 total, 5 passed, 0 failed",
         "\ttotal: 155 pass: 155 fail: 0",
         "All builds without errors.",
+        "    26 boots:\t26 pass, 0 fail",
+        "    116 tests:\t116 pass, 0 fail",
         "The build error is fixed in mainline.",
         "## Test regressions (compared to 6.6.8)",
         "Tested-by: Build fails nowhere <bo@example.org>",
