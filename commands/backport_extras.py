@@ -40,13 +40,6 @@ def check(args: argparse.Namespace) -> str | None:
     return "--try needs --base and a commit to begin with" if args.base is None else None
 
 
-def wanted_from_archive(
-    args: argparse.Namespace, states: Collection[str] | None
-) -> Collection[str] | None:
-    """Return the states to ask the archive for: all of them where a file may change any."""
-    return states if args.overrides is None else None
-
-
 def override(
     archive: Archive,
     tree: str,

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from patchlore.commands import backport_extras, backport_filters, backport_output
 from patchlore.commands.common import Subparsers, add_command, note, open_archive
 
 if TYPE_CHECKING:
-    from patchlore.kb.backports import Row
     from patchlore.kb.store import Archive
 
 
@@ -37,21 +35,6 @@ def add_parsers(subparsers: Subparsers) -> None:
         "tree", metavar="TREE", nargs="?", help="5.10, 5.10.y, linux-5.10.y or v5.10"
     )
     backport_output.add_options(parser)
-    parser.add_argument(
-        "--state", metavar="LIST", help="states to show, separated by commas, or 'all'"
-    )
-    parser.add_argument(
-        "--missing-fixes",
-        action="store_true",
-        help="only fixes and reverts of commits that the tree has, where it lacks them",
-    )
-    parser.add_argument(
-        "--from", dest="over", metavar="A", help="only what the tree A has and TREE has not"
-    )
-    parser.add_argument("--to", metavar="B", help="with --from: another way to name TREE")
-    parser.add_argument(
-        "--as-of", metavar="DATE", help="judge delays and supported trees by that day, not today"
-    )
     backport_filters.add_options(parser)
     backport_extras.add_options(parser)
     parser.set_defaults(run=run_backports)
@@ -69,61 +52,43 @@ def add_parsers(subparsers: Subparsers) -> None:
 
 def run_backports(args: argparse.Namespace) -> int:
     """Print the list of a tree; 1 when it is empty."""
-    from patchlore.kb.backports import OPEN_STATES, STATES
+    from patchlore.kb.asking import read_asked
+    from patchlore.kb.backports import OPEN_STATES
     from patchlore.kb.export import FOR_PEOPLE
-    from patchlore.kb.versions import short_name, tree_name
+    from patchlore.kb.versions import short_name
 
-    mistake = _check_trees(args) or backport_output.check(args) or backport_extras.check(args)
+    mistake = backport_output.check(args) or backport_extras.check(args)
     if mistake is not None:
-        return _usage(mistake)
+        note(f"patchlore: {mistake}.")
+        return 2
     # A branch is for git as the formats for machines are: what is refused stays out of it.
     shows_all = args.format in FOR_PEOPLE and args.branch is None
-    states: tuple[str, ...] | None = None if shows_all else OPEN_STATES
-    if states is not None and args.over is not None:
-        states = (*states, "failed", "unknown")  # nobody may have asked for it in this tree
-    if args.state is not None:
-        states = tuple(word.strip() for word in args.state.split(",") if word.strip())
-        unknown = [word for word in states if word not in (*STATES, "all")]
-        if unknown or not states:
-            return _usage(f"there is no state '{args.state}': use {', '.join(STATES)} or all")
-        states = None if "all" in states else states
-    filters = backport_filters.make(args)
-    if isinstance(filters, str):
-        return _usage(filters)
+    asked = read_asked(
+        {"tree": args.tree, **backport_filters.values(args)}, None if shows_all else OPEN_STATES
+    )
+    built = backport_filters.read_built(args)
     with open_archive(args) as archive:
-        tree = tree_name(args.to or args.tree)
-        if not all(_is_known(archive, name) for name in (tree, args.over) if name):
+        if not all(_is_known(archive, name) for name in asked.trees):
             return 1
-        rows = _rows(archive, tree, backport_extras.wanted_from_archive(args, states), args)
-        rows, is_whole = backport_extras.override(archive, tree, rows, states, args)
-        rows = filters.choose(archive, rows)
+        # Where a file may change any state, rows of all of them are asked for.
+        rows = asked.rows(archive, of_all_states=args.overrides is not None)
+        rows, is_whole = backport_extras.override(archive, asked.tree, rows, asked.states, args)
+        backport_filters.add_built(archive, asked.filters, built)
+        rows = asked.filters.choose(archive, rows)
         if not rows:
-            note(f"patchlore: the archive knows no such backports for {short_name(tree)}.")
-            if args.state is None and states is not None:
+            note(f"patchlore: the archive knows no such backports for {short_name(asked.tree)}.")
+            if args.choice_state is None and asked.states is not None:
                 note(
                     f"patchlore: {'--branch' if args.branch else f'--format {args.format}'} takes "
-                    f"{', '.join(states)}: "
+                    f"{', '.join(asked.states)}: "
                     "--state all widens it."
                 )
             return 1
         rows = backport_extras.try_out(archive, rows, args)
-        notes = backport_output.write(archive, tree, rows, args)
+        notes = backport_output.write(archive, asked.tree, rows, args)
     for text in notes:
         note(f"patchlore: {text}")
     return 0 if is_whole else 1
-
-
-def _check_trees(args: argparse.Namespace) -> str | None:
-    """Return what is wrong with the trees that were named, in words, or None."""
-    if args.to is not None and args.over is None:
-        return "--to goes with --from: --from 5.10 --to 6.1 is what 5.10 has and 6.1 has not"
-    if args.to is not None and args.tree is not None:
-        return "name the tree once: as TREE or with --to"
-    if args.to is None and args.tree is None:
-        return "name a tree, for instance 'patchlore backports 5.10'"
-    if args.over is not None and args.missing_fixes:
-        return "--missing-fixes is about one tree; --from compares two"
-    return None
 
 
 def _is_known(archive: Archive, tree: str) -> bool:
@@ -139,23 +104,6 @@ def _is_known(archive: Archive, tree: str) -> bool:
     return False
 
 
-def _rows(
-    archive: Archive, tree: str, states: Collection[str] | None, args: argparse.Namespace
-) -> list[Row]:
-    """Return the list that was asked for: of a tree, or of what another one has over it."""
-    from patchlore.kb.backports import backports
-    from patchlore.kb.comparing import compare
-    from patchlore.kb.dates import parse_since
-
-    as_of = None if args.as_of is None else parse_since(args.as_of)
-    if args.over is None:
-        return backports(
-            archive, tree, states=states, as_of=as_of, missing_fixes=args.missing_fixes
-        )
-    rows = compare(archive, args.over, tree, as_of=as_of)
-    return [row for row in rows if states is None or row.state in states]
-
-
 def run_export(args: argparse.Namespace) -> int:
     """Write every mail; 1 when there is none."""
     from patchlore.kb.export.everything import write_everything
@@ -168,8 +116,3 @@ def run_export(args: argparse.Namespace) -> int:
     if args.output:
         note(f"wrote {count(number, 'mail')} to {args.output}")
     return 0 if number else 1
-
-
-def _usage(text: str) -> int:
-    note(f"patchlore: {text}.")
-    return 2

@@ -20,6 +20,7 @@ from patchlore.kb.store import Archive
 if TYPE_CHECKING:
     from patchlore.index.hits import Results
     from patchlore.ingest.message import Message
+    from patchlore.kb.asking import Asked
     from patchlore.kb.backports import Row
     from patchlore.kb.checking import Report
     from patchlore.kb.dossiers.bugs import BugCount, BugDossier
@@ -248,6 +249,10 @@ class Library:
         from patchlore.kb.comparing import compare
 
         return compare(self._archive, one, other, as_of=as_of)
+
+    def ask(self, asked: Asked) -> list[Row]:
+        """Return the rows that ``patchlore.kb.asking.read_asked`` made a question for."""
+        return asked.filters.choose(self._archive, asked.rows(self._archive))
 
     def review(self, release: str) -> Review:
         """Return what is known about a review round: ``6.6.9-rc1``, ``6.6.9``, or a tree's newest.

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from patchlore.kb.choices import CHOICES
 from patchlore.kb.errors import UsageError
 from patchlore.library import Library
 
@@ -22,7 +23,10 @@ DEFAULT_LIMIT = 50
 _LONGEST = 10_000
 _MOST = 10_000
 
-Values = Mapping[str, str | int]
+#: In an address, where all is text.
+_BOOLEANS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+
+Values = Mapping[str, str | int | bool]
 
 
 class Parameter(Struct, kw_only=True, frozen=True):
@@ -31,7 +35,7 @@ class Parameter(Struct, kw_only=True, frozen=True):
     name: str
     description: str
     required: bool = False
-    type: Literal["string", "integer"] = "string"
+    type: Literal["string", "integer", "boolean"] = "string"
 
 
 class Question(Struct, kw_only=True, frozen=True):
@@ -59,7 +63,7 @@ def _checked(question: Question, values: Mapping[str, object]) -> Values:
         if name not in known:
             there = ", ".join(known) or "none"
             raise UsageError(f"{question.name} has no parameter {name[:50]!r}: there are {there}.")
-    checked: dict[str, str | int] = {}
+    checked: dict[str, str | int | bool] = {}
     for name, parameter in known.items():
         value = values.get(name)
         if value is None or value == "":
@@ -70,7 +74,12 @@ def _checked(question: Question, values: Mapping[str, object]) -> Values:
     return checked
 
 
-def _value(parameter: Parameter, value: object) -> str | int:
+def _value(parameter: Parameter, value: object) -> str | int | bool:
+    if parameter.type == "boolean":
+        known = value if isinstance(value, bool) else _BOOLEANS.get(str(value).lower())
+        if known is None:
+            raise UsageError(f"{parameter.name} is true or false, not {str(value)[:50]!r}.")
+        return known
     if parameter.type == "integer":
         text = str(value)
         if isinstance(value, bool) or not (text.isascii() and text.isdigit() and len(text) < 10):
@@ -145,26 +154,16 @@ def _review(library: Library, values: Values) -> Any:
 
 
 def _backports(library: Library, values: Values) -> Any:
-    from patchlore.kb.backports import STATES
-    from patchlore.kb.dates import parse_since
+    from patchlore.kb.asking import read_asked
     from patchlore.kb.errors import NotFoundError
     from patchlore.kb.export.jsonl import as_object
-    from patchlore.kb.filtering import Filters
+    from patchlore.kb.versions import short_name
 
-    tree = str(values["tree"])
-    if not library.knows_tree(tree):
-        raise NotFoundError(f"The tree {tree} is not known.")
-    states = [word.strip() for word in str(values.get("state", "all")).split(",") if word.strip()]
-    if any(state not in (*STATES, "all") for state in states):
-        raise UsageError(f"The states are {', '.join(STATES)}, and all.")
-    filters = Filters(
-        since=parse_since(str(values["since"])) if "since" in values else None,
-        path=str(values["path"]) if "path" in values else None,
-        author=str(values["author"]) if "author" in values else None,
-        cve=str(values["cve"]) if "cve" in values else None,
-    )
-    wanted = None if "all" in states or not states else states
-    rows = library.backports(tree, states=wanted, filters=filters)
+    asked = read_asked(values)
+    for tree in asked.trees:
+        if not library.knows_tree(tree):
+            raise NotFoundError(f"The tree {short_name(tree)} is not known.")
+    rows = library.ask(asked)
     limit = _limit(values)
     return {"total": len(rows), "rows": [as_object(row) for row in rows[:limit]]}
 
@@ -239,16 +238,15 @@ QUESTIONS: dict[str, Question] = {
             description="The upstream commits that a stable tree has, is getting, needs or lacks, "
             "each with its state and the line that proves it",
             parameters=(
-                Parameter(name="tree", description="a stable tree: 5.10", required=True),
-                Parameter(
-                    name="state", description="states, separated by commas, or all (default)"
+                Parameter(name="tree", description="a stable tree: 5.10; or say it with to"),
+                *(
+                    Parameter(
+                        name=choice.key,
+                        description=choice.help,
+                        type="boolean" if choice.metavar is None else "string",
+                    )
+                    for choice in CHOICES
                 ),
-                Parameter(
-                    name="since", description="a date: what is new or changed its state since"
-                ),
-                Parameter(name="path", description="a file, folder or glob"),
-                Parameter(name="author", description="a name or an address, or part of it"),
-                Parameter(name="cve", description="a CVE"),
                 _AT_MOST,
             ),
             answer=_backports,

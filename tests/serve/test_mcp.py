@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from patchlore.cli import make_parser
 from patchlore.library import Library
 from patchlore.serve.answers import QUESTIONS
 from patchlore.serve.mcp import VERSIONS, answer_line, answers, bounded_lines
@@ -84,6 +85,9 @@ def test_every_tool_is_listed_with_its_parameters(library: Library) -> None:
         ("pr", {"number": "123456"}, "backport@example.org"),
         ("cve", {"id": "CVE-2024-12345"}, "fix@example.org"),
         ("backports", {"tree": "5.10", "limit": 5}, UPSTREAM),
+        ("backports", {"to": "5.10", "from": "5.4"}, '"total": 0'),
+        ("backports", {"tree": "5.10", "missing_fixes": True}, '"total": 0'),
+        ("backports", {"tree": "5.10", "autosel": True, "evidence": "certain"}, UPSTREAM),
         ("stats", {}, "messages"),
     ],
 )
@@ -105,6 +109,10 @@ def test_a_tool_answers(
         ("search", {"query": "a", "limit": "many"}, "limit is a number"),
         ("search", {"query": "a", "limit": True}, "limit is a number"),
         ("search", {"query": "a", "x": 1}, "has no parameter 'x'"),
+        ("backports", {}, "name a tree"),
+        ("backports", {"tree": "5.10", "autosel": "perhaps"}, "autosel is true or false"),
+        ("backports", {"tree": "5.10", "evidence": "some"}, "evidence is certain"),
+        ("backports", {"tree": "5.10", "to": "6.1"}, "--to goes with --from"),
     ],
 )
 def test_what_a_tool_can_not_do_is_a_result(
@@ -234,3 +242,17 @@ def test_the_command_speaks_line_by_line(archive: pathlib.Path) -> None:
     assert [item.get("id") for item in found] == [None, "two"]
     assert "backport@example.org" in found[1]["result"]["content"][0]["text"]
     assert (process.returncode, err) == (0, "")
+
+
+def test_a_list_is_asked_for_alike_everywhere(library: Library) -> None:
+    """Command, API and MCP have one table of what rows may be asked for."""
+    parser = make_parser()
+    (commands,) = (item for item in parser._actions if item.dest == "command")
+    assert isinstance(commands.choices, dict)
+    options = commands.choices["backports"]._option_string_actions
+    parameters = {item.name for item in QUESTIONS["backports"].parameters}
+    named = {option.removeprefix("--").replace("-", "_") for option in options}
+    #: Options of form and place, and those that read the asker's files.
+    own = {"_h", "help", "format", "json", "output", "overrides", "try", "base", "branch",
+           "built_files"}  # fmt: skip
+    assert named - own == parameters - {"tree", "limit"}
