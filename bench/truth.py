@@ -243,7 +243,7 @@ def hidden_report(archive: Archive, truth: Truth, *, sample: bool) -> str:
         "| | stable commits | found | right | precision | recall | seconds |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
-    names = ("ids, dates, titles (as for lists)", "and changed lines (git reads diffs)")
+    names = ("ids, dates, titles, checked by lines (as for lists)", "and changed lines (all diffs)")
     for name, (found, seconds) in zip(names, results, strict=True):
         told = {id_: one for id_, one in found.items() if id_ in named}
         right = sum(one.sha in named[id_] for id_, one in told.items())

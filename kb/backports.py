@@ -9,6 +9,7 @@ from patchlore.kb.events import Event
 from patchlore.kb.history import events_of_tree
 from patchlore.kb.merge import even_out
 from patchlore.kb.own_commits import as_upstream
+from patchlore.kb.parts import note_parts
 from patchlore.kb.solving import Solved
 from patchlore.kb.store import Archive
 from patchlore.kb.versions import tree_name
@@ -48,12 +49,14 @@ def backports(
     """
     tree = tree_name(tree)
     solved = Solved(archive, tree, event_rows(archive, tree), as_of)
-    return [
+    rows = [
         row
         for row in solved.rows
         if (states is None or row.state in states)
         and (not missing_fixes or is_missing_fix(solved, row))
     ]
+    note_parts(archive, rows)
+    return rows
 
 
 def row_of(archive: Archive, tree: str, sha: str) -> Row | None:

@@ -1,18 +1,20 @@
 """The same change under other ids: which upstream commit a commit of a stable tree carries.
 
 For commits that no marker connects.  What is compared: the patch id, the author
-date (git cherry-pick keeps it), title and author; and, where the caller lets git
-read the diffs, the changed lines.
+date (git cherry-pick keeps it), title and author.  Where these say that two are one
+change, though their patch ids don't, the changed lines have the last word; where the
+caller lets git read more diffs, they are compared for their own sake, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from patchlore.ingest.message import CONFIDENCES, Confidence
-from patchlore.kb.edges_likeness import CommitDiffs, alike, titles_alike
+from patchlore.kb.edges_likeness import CommitDiffs, alike, likeness, titles_alike
 from patchlore.kb.edges_rules import CERTAIN, HIGH, LOW, MEDIUM
 from patchlore.kb.merge import PersonKey, senders_agree
 from patchlore.kb.store import Archive
@@ -27,6 +29,9 @@ _MOST = 60
 
 #: Changed lines that are alike enough to be one change, with a title or an author in common.
 _ALIKE = 0.5
+#: So alike are the lines of a backport to upstream's; with less a doubt is left, with
+#: hardly any they are two changes.
+_BACKPORT, _CONTRADICTS = 0.3, 0.1
 
 _COLUMNS = (
     "c.id, c.sha, c.subject, c.title_hash, c.author_time, c.commit_time, nullif(c.patch_id, ''),"
@@ -147,7 +152,8 @@ def same_changes(
     has which has the commit itself.  A commit for which none is known with some
     confidence is left out.  With ``diffs`` git reads the changed lines where ids,
     dates and titles leave a doubt, or say nothing: a few milliseconds for each of
-    those.  Without, only the archive is asked.  Markers are not looked at.
+    those.  Without, only those of pairs that these signs connect without the patch id.
+    Markers are not looked at.
     """
     places = _Places(archive)
     if not commits or not places.has_upstream:
@@ -160,15 +166,23 @@ def same_changes(
     archive.execute("DELETE FROM temp.asked")
     archive.connection.executemany("INSERT INTO asked VALUES (?)", [(id_,) for id_ in asked])
     found: dict[int, SameChange] = {}
-    likeness = _Likeness(archive) if diffs else None
+    lines = _Likeness(archive)
     near = _candidates(archive, asked, places)
+    judged = {id_: _judged(one, near.get(id_, []), places) for id_, one in asked.items()}
+    lines.read(
+        commit
+        for id_, items in judged.items()
+        for item in items[:1]
+        if "patch-id" not in item.signs and item.confidence < LOW
+        for commit in (asked[id_], item.other)
+    )
     for id_, one in asked.items():
-        best = _best(one, near.get(id_, []), places, likeness)
+        best = _best(one, judged[id_], lines, diffs=diffs)
         if best is not None:
             found[id_] = best
-    if likeness is not None:
+    if diffs:
         left = {id_: one for id_, one in asked.items() if id_ not in found}
-        found.update(_by_diff(archive, left, places, likeness))
+        found.update(_by_diff(archive, left, places, lines))
     return found
 
 
@@ -248,6 +262,23 @@ class _Likeness:
     def __init__(self, archive: Archive) -> None:
         self._diffs = CommitDiffs(archive)
 
+    def read(self, commits: Iterable[_Commit]) -> None:
+        """Read the diffs of many commits at once."""
+        self._diffs.read((one.id, one.sha) for one in commits)
+
+    def weigh(self, one: _Commit, item: _Judged) -> int | None:
+        """How sure the signs of a pair are beside its lines; None where those say otherwise."""
+        first = self._diffs.of(one.id, one.sha, None)
+        second = self._diffs.of(item.other.id, item.other.sha, None)
+        score = likeness(first, second)
+        if score is None or score >= _BACKPORT:
+            return item.confidence
+        if score >= _CONTRADICTS:
+            return item.confidence + 1
+        # Title, author and date of one commit, in the same files: it was written anew.
+        is_anew = item.confidence == CERTAIN and "author" in item.signs
+        return MEDIUM if is_anew and first.files & second.files else None
+
     def of(self, one: _Commit, other: _Commit) -> float:
         """Return a number from 0 to 1."""
         return alike(
@@ -281,10 +312,17 @@ def _judge(signs: Collection[str], one: _Commit, other: _Commit) -> int | None:
     return HIGH
 
 
-def _best(
-    one: _Commit, others: Sequence[_Commit], places: _Places, likeness: _Likeness | None
-) -> SameChange | None:
-    """The likeliest of the commits that have something in common with one."""
+class _Judged(NamedTuple):
+    """A commit that may be upstream of one: how it ranks, what both have in common, how sure."""
+
+    key: tuple[object, ...]
+    other: _Commit
+    signs: list[str]
+    confidence: int
+
+
+def _judged(one: _Commit, others: Sequence[_Commit], places: _Places) -> list[_Judged]:
+    """The commits that have something in common with one, the likeliest first."""
     judged = []
     for other in others:
         signs = _signs(one, other)
@@ -294,22 +332,31 @@ def _best(
             stayed, branches = places.weight(other.place)
             # Of two that are alike in all the later one: it was reverted and applied again.
             key = (confidence, order, not stayed, -branches, -(other.commit_time or 0))
-            judged.append((key, other, signs, confidence))
-    judged.sort(key=lambda item: item[0])
+            judged.append(_Judged(key, other, signs, confidence))
+    return sorted(judged, key=lambda item: item.key)
+
+
+def _best(
+    one: _Commit, judged: Sequence[_Judged], lines: _Likeness, *, diffs: bool
+) -> SameChange | None:
+    """The likeliest of the commits that have something in common with one."""
     if not judged:
         return None
-    _, chosen, signs, confidence = judged[0]
-    tied = [item for item in judged if item[0][:2] == judged[0][0][:2]]
-    unsure = confidence >= LOW or (len({item[1].title for item in tied}) < len(tied) > 1)
-    if likeness is not None and "patch-id" not in signs and unsure:
-        scored = [(likeness.of(one, item[1]), item) for item in judged[:_COMMON]]
+    chosen, confidence = judged[0], judged[0].confidence
+    tied = [item for item in judged if item.key[:2] == judged[0].key[:2]]
+    unsure = confidence >= LOW or (len({item.other.title for item in tied}) < len(tied) > 1)
+    if diffs and "patch-id" not in chosen.signs and unsure:
+        scored = [(lines.of(one, item.other), item) for item in judged[:_COMMON]]
         best, item = max(scored, key=lambda pair: pair[0])
         if best >= _ALIKE:
-            _, chosen, signs, confidence = item
-            return _same(chosen, [*signs, "diff"], min(confidence, HIGH))
-    if confidence >= LOW:
-        return None
-    return _same(chosen, signs, confidence)
+            return _same(item.other, [*item.signs, "diff"], min(item.confidence, HIGH))
+    for item in judged[:_COMMON]:
+        if item.confidence >= LOW:
+            break
+        sure = item.confidence if "patch-id" in item.signs else lines.weigh(one, item)
+        if sure is not None and sure < LOW:
+            return _same(item.other, item.signs, sure)
+    return None
 
 
 def _same(other: _Commit, rules: list[str], confidence: int) -> SameChange:
@@ -323,7 +370,7 @@ def _same(other: _Commit, rules: list[str], confidence: int) -> SameChange:
 
 
 def _by_diff(
-    archive: Archive, left: dict[int, _Commit], places: _Places, likeness: _Likeness
+    archive: Archive, left: dict[int, _Commit], places: _Places, lines: _Likeness
 ) -> Iterator[tuple[int, SameChange]]:
     """Yield the commits whose changed lines are alike, of one author and about the same files."""
     archive.execute("DELETE FROM temp.asked")
@@ -341,7 +388,7 @@ def _by_diff(
         others.sort(key=lambda item: (-item[0], -(item[1].commit_time or 0), item[1].id))
         scored = []
         for close, other in others[:_MOST]:
-            score = likeness.of(left[id_], other)
+            score = lines.of(left[id_], other)
             if score >= _ALIKE:
                 stayed, branches = places.weight(other.place)
                 scored.append(((score + 0.15 * close, stayed, branches), other, score))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -138,6 +140,28 @@ def alike(one: Changes, other: Changes) -> float:
     return both / ((one.lines | other.lines).total() or 1)
 
 
+def likeness(one: Changes, other: Changes) -> float | None:
+    """Return how alike two changes are as a backport may be, 0 to 1; None for one without lines.
+
+    In whichever files: lines in common by the lines of both, by those of the shorter
+    one (a part of the other), and the words in lines that all were changed.
+    """
+    size, size_of_other = one.lines.total(), other.lines.total()
+    if not size or not size_of_other:
+        return None
+    both = (one.lines & other.lines).total()
+    words = [
+        Counter(word for line in lines.elements() for word in _WORD.findall(line[1:]))
+        for lines in (one.lines, other.lines)
+    ]
+    alike_words = 2 * (words[0] & words[1]).total() / ((words[0].total() + words[1].total()) or 1)
+    return max(
+        2 * both / (size + size_of_other),
+        0.6 * both / min(size, size_of_other),
+        alike_words / 2,
+    )
+
+
 def titles_alike(one: str | None, other: str | None) -> float:
     """Return how alike two titles are by their words, 0 to 1."""
     first = set(_WORD.findall((one or "").casefold()))
@@ -216,11 +240,12 @@ class CommitDiffs:
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
         self._known: dict[int, Changes] = {}
+        self._at_once: dict[int, Changes] = {}
         self._repositories: dict[str, Repository | None] = {}
 
     def of(self, commit: int, sha: str, from_mail: int | None) -> Changes:
         """Return the changes of a commit, none where its repository is gone."""
-        found = self._known.get(commit)
+        found = self._at_once.get(commit) or self._known.get(commit)
         if found is None:
             if from_mail is not None:
                 found = changes_of(self._archive.message(from_mail))
@@ -230,6 +255,40 @@ class CommitDiffs:
                 self._known.clear()
             self._known[commit] = found
         return found
+
+    def read(self, commits: Iterable[tuple[int, str]]) -> None:
+        """Read the changes of many commits (row id and sha), each repository by one run of git.
+
+        Of those that can't be had nothing is known, then.
+        """
+        wanted = {sha: id_ for id_, sha in commits if id_ not in self._at_once}
+        rows = self._archive.execute(
+            "SELECT DISTINCT t.path, c.sha FROM json_each(?) AS j"
+            " CROSS JOIN git_commit AS c ON c.id = j.value"
+            " JOIN git_place_ref AS p ON p.place = c.place JOIN git_ref AS r ON r.id = p.ref"
+            " JOIN git_tree AS t ON t.id = r.tree ORDER BY t.id, c.id",
+            (json.dumps(sorted(wanted.values())),),
+        ).fetchall()
+        by_path: dict[str, list[str]] = {}
+        for path, sha in rows:
+            by_path.setdefault(path, []).append(sha)
+        for path, shas in by_path.items():
+            left = [sha for sha in shas if wanted[sha] not in self._at_once]
+            repository = self._repository(path)
+            if left and repository is not None:
+                with contextlib.suppress(GitError):
+                    for sha, lines in repository.diffs(left):
+                        self._at_once[wanted[sha]] = changes_of_diff(lines)
+        for id_ in wanted.values():
+            self._at_once.setdefault(id_, Changes(Counter(), frozenset()))
+
+    def _repository(self, path: str) -> Repository | None:
+        if path not in self._repositories:
+            try:
+                self._repositories[path] = Repository(path)
+            except GitTreeError:
+                self._repositories[path] = None
+        return self._repositories[path]
 
     def _from_repository(self, commit: int, sha: str) -> Changes:
         return changes_of_diff(self.lines(commit, sha))
@@ -243,12 +302,7 @@ class CommitDiffs:
             (commit,),
         ).fetchall()
         for (path,) in rows:
-            if path not in self._repositories:
-                try:
-                    self._repositories[path] = Repository(path)
-                except GitTreeError:
-                    self._repositories[path] = None
-            repository = self._repositories[path]
+            repository = self._repository(path)
             if repository is None:
                 continue
             try:

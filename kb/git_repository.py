@@ -152,6 +152,28 @@ class Repository:
             "--no-ext-diff", "--no-textconv", sha,
         )  # fmt: skip
 
+    def diffs(self, shas: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+        """Yield (sha, the lines of its diff) of commits, those that change nothing left out.
+
+        Raises GitError where files of one are missing: those before it are whole.
+        """
+        with tempfile.TemporaryFile() as listed:
+            listed.write("".join(f"{sha}\n" for sha in shas).encode("ascii"))
+            listed.seek(0)
+            arguments = ("diff-tree", "--stdin", "--root", "-r", "-p", "-M", "--no-ext-diff",
+                         "--no-textconv")  # fmt: skip
+            wanted = set(shas)
+            sha, lines = "", list[str]()
+            for line in git_lines(self.git_dir, *arguments, stdin=listed):
+                if line in wanted:  # no line of a diff is one
+                    if lines:
+                        yield sha, lines
+                    sha, lines = line, []
+                else:
+                    lines.append(line)
+            if lines:
+                yield sha, lines
+
     def mail(self, sha: str) -> bytes:
         """Return a commit as ``git format-patch`` writes it, without a signature.
 

@@ -239,3 +239,52 @@ def test_a_vendors_backport_is_no_upstream_commit(archive: Archive, repository: 
     repository.git("branch", "-D", "main")
     read(archive, repository)
     assert upstream_of(archive, picked) is None
+
+
+def confidence_of(archive: Archive, sha: str) -> str | None:
+    """Return how sure it is that a commit carries an upstream one, None for no such."""
+    found = same_changes(archive, [row(archive, sha)]).values()
+    return next((one.confidence for one in found), None)
+
+
+def test_other_lines_are_another_change(archive: Archive, repository: Repository) -> None:
+    """One title and author, or one date and author and a word: the diffs have nothing in common."""
+    repository.commit("clock: update it", {"clock.c": BODY + "if (hand < 12)\n\thand++;\n"})
+    date = repository.git("log", "-1", "--format=%at +0000")
+    on_stable(repository)
+    texts = {"bell.c": "static int volume;\nvoid ring(struct bell *bell) { beat(bell); }\n"}
+    titled = repository.commit("clock: update it", texts)
+    texts = {"gong.c": "static int depth;\nvoid boom(struct gong *gong) { beat(gong); }\n"}
+    dated = repository.commit("clock: update", texts, GIT_AUTHOR_DATE=date)
+    read(archive, repository)
+    assert confidence_of(archive, titled) is None
+    assert confidence_of(archive, dated) is None
+    assert upstream_of(archive, titled, diffs=True) is None
+
+
+def test_lines_that_are_little_alike_leave_a_doubt(
+    archive: Archive, repository: Repository
+) -> None:
+    """One title and author is less where most lines differ; a pick that was written anew, too."""
+    lines = "".join(f"\tif (hand == {number})\n\t\tring();\n" for number in range(8))
+    sha = repository.commit("clock: ring", {"clock.c": BODY + lines})
+    on_stable(repository)
+    other = "".join(f"\tcase {number}: strike(bell{number}); break;\n" for number in range(14))
+    titled = repository.commit("clock: ring", {"clock.c": BODY + lines[:30] + other})
+    read(archive, repository)
+    assert upstream_of(archive, titled) == (sha, ["title", "author"])
+    assert confidence_of(archive, titled) == "medium"
+
+
+def test_a_pick_that_was_written_anew_is_one_with_a_doubt(
+    archive: Archive, repository: Repository
+) -> None:
+    """It has title, author and date of the commit, and touches the same file."""
+    sha = repository.commit("clock: ring", {"clock.c": BODY + "if (hand < 12)\n\thand++;\n"})
+    date = repository.git("log", "-1", "--format=%at +0000")
+    on_stable(repository)
+    files = {"clock.c": BODY + "void ring(struct bell *bell) { beat(bell); }\n"}
+    anew = repository.commit("clock: ring", files, GIT_AUTHOR_DATE=date)
+    read(archive, repository)
+    assert upstream_of(archive, anew) == (sha, ["author-date", "title", "author"])
+    assert confidence_of(archive, anew) == "medium"
