@@ -44,8 +44,8 @@ from patchlore.kb.errors import UsageError
 from patchlore.kb.overriding import Overrides, parse_overrides
 from patchlore.kb.pathspec import Pathspec
 from patchlore.kb.versions import (
-    intervals,
-    parse_interval,
+    note_intervals,
+    parse_intervals,
     parse_version,
     release_of,
     sort_key,
@@ -265,8 +265,8 @@ def _ranges(data: bytes) -> None:
 def _versions(data: bytes) -> None:
     text = _text(data)
     parse_version(text)
-    parse_interval(text)
-    parse_interval(text, in_list=True)
+    parse_intervals(text)
+    parse_intervals(text, in_list=True)
     release_of(text)
     sort_key(tree_name(text))
 
@@ -279,7 +279,9 @@ def _stable_notes(data: bytes) -> None:
     )
     _ENCODER.encode(message)
     check(message)
-    ranges = intervals([(entry.range, entry.text) for entry in message.cc_stable])
+    ranges = note_intervals(
+        [(entry.range, entry.comment, entry.text) for entry in message.cc_stable]
+    )
     assert len(ranges) == len(message.cc_stable)
 
 

@@ -183,7 +183,7 @@ class Needs:
         Not where the tree took what they fix as a backport: of that a note upstream,
         which counts the versions of the mainline, knows nothing.
         """
-        ranges = NoteRanges(self._archive, commits)
+        ranges = self.heed(commits, rows)
         for commit in commits:
             row, ground = rows.get(commit.sha), self.grounds.get(commit.sha)
             if row is None or row.state != "needed" or ground is None or ground[1].is_backport:
@@ -191,6 +191,26 @@ class Needs:
             note = ranges.elsewhere(commit.sha, self._rank)
             if note is not None:
                 self.settle(row, self.verdicts.asked_elsewhere(row, note))
+
+    def heed(self, commits: Iterable[Upstream], rows: Mapping[str, Row]) -> NoteRanges:
+        """Take needed rows out of need whose notes leave out this very tree; return all notes.
+
+        Where a note speaks of the tree in words that are not understood nothing is known.
+        """
+        ranges = NoteRanges(self._archive, commits)
+        for sha, row in rows.items():
+            if row.state != "needed" or any(
+                event.kind == "nominated" and event.rule != "cc-stable" for event in row.events
+            ):
+                continue  # somebody asks for it by name
+            refused = ranges.refused(sha, self._rank)
+            doubted = None if refused else ranges.doubted(sha, self._rank)
+            if refused is not None:
+                self.settle(row, self.verdicts.refused(row, refused))
+            elif doubted is not None:
+                self.settle(row, self.verdicts.doubted(row, doubted))
+                row.state = "unknown"
+        return ranges
 
     def settle(self, row: Row, event: Event) -> None:
         """Set the state of a row by an event that decides."""

@@ -21,7 +21,7 @@ from patchlore.kb.nested import (
     tag_trees,
 )
 from patchlore.kb.referring import MAX_TEXT, FoundAt, Row, bug_rows, commit_rows, is_report
-from patchlore.kb.versions import intervals, rank, tree_name
+from patchlore.kb.versions import note_intervals, rank, tree_name
 
 
 class Shaped(Struct, kw_only=True, array_like=True):
@@ -340,20 +340,24 @@ def _shortlog(message: Message) -> Iterable[tuple[int, int]]:
 
 
 def _notes(message: Message, evidence: FoundAt) -> Iterable[Row]:
-    ranges = intervals([(note.range, note.text) for note in message.cc_stable])
-    for position, (note, interval) in enumerate(zip(message.cc_stable, ranges, strict=True)):
+    notes = message.cc_stable
+    intervals = note_intervals([(note.range, note.comment, note.text) for note in notes])
+    position = 0
+    for note, pieces in zip(notes, intervals, strict=True):
         said = note.text or note.range or ""
         found = evidence.of(said.lower(), "cc_stable")
-        yield (
-            position,
-            note.range,
-            interval.low if interval else None,
-            interval.high if interval else None,
-            note.after,
-            note.comment,
-            evidence.text(found) or note.text,
-            found.line if found else None,
-        )
+        for range_, interval in pieces:
+            yield (
+                position,
+                range_,
+                interval.low if interval else None,
+                interval.high if interval else None,
+                note.after,
+                note.comment,
+                evidence.text(found) or note.text,
+                found.line if found else None,
+            )
+            position += 1
 
 
 def _vulnerabilities(message: Message, evidence: FoundAt) -> Iterable[Row]:

@@ -43,6 +43,8 @@ class Solved:
         self.needs = needs = Needs(archive, tree, graph, contents, rows)
         for row in rows:
             needs.judge(row)
+        judged = {row.sha: row for row in rows if row.sha in graph.commits and row.sha}
+        needs.heed([graph.commits[sha] for sha in judged], judged)
         closure = Closure(archive, tree, needs)
         rows = [*rows, *closure.opted_out(rows)]
         by_sha = {row.sha: row for row in rows if row.sha}

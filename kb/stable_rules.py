@@ -25,10 +25,11 @@ _OPEN = ("needed", "nominated", "in-flight", "queued")
 _KEPT = 550 * 86400
 
 _SPAN = re.compile(
-    r"(?:about |at least )?(\d{1,3}|a|one|two|three|four) (day|week|month)s?\b", re.I
+    r"(?:about |at least )?(\d{1,3}|a|one|two|three|four|five|six|eight)[ -](day|week|month)s?\b",
+    re.I,
 )
 _CANDIDATE = re.compile(r"v?(\d{1,3}\.\d{1,3})?-?rc(\d{1,2})\b", re.I)
-_WORDS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4}
+_WORDS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8}
 _DAYS = {"day": 1, "week": 7, "month": 30}
 
 

@@ -144,8 +144,24 @@ class Verdicts:
 
     def asked_elsewhere(self, row: Row, note: Note) -> Event:
         """Return the event that says that a commit is wanted in other trees alone."""
+        return self._by_note(
+            "not-affected", row, note, f"wanted in other trees ({note.words}); but it {row.reason}"
+        )
+
+    def refused(self, row: Row, note: Note) -> Event:
+        """Return the event that says that a commit's own note leaves this tree out."""
+        return self._by_note(
+            "not-affected", row, note, f"not for this tree ({note.words}); but it {row.reason}"
+        )
+
+    def doubted(self, row: Row, note: Note) -> Event:
+        """Return the event that says that nobody can tell whether a note leaves this tree out."""
+        reason = f"its note says something of this tree ({note.words}); but it {row.reason}"
+        return self._by_note("nominated", row, note, reason)
+
+    def _by_note(self, kind: str, row: Row, note: Note, reason: str) -> Event:
         return Event(
-            kind="not-affected",
+            kind=kind,
             tree=self._tree,
             sha=row.sha,
             subject=row.subject,
@@ -155,9 +171,9 @@ class Verdicts:
             commit=note.commit,
             range=note.range,
             line=note.line,
-            text=f"Cc: stable # {note.range}",
-            rule=ASKED_ELSEWHERE,
-            reason=f"wanted in other trees (Cc: stable # {note.range}); but it {row.reason}",
+            text=note.words,
+            rule=ASKED_ELSEWHERE if kind == "not-affected" else BY_NOTE,
+            reason=reason,
             confidence="high",
         )
 

@@ -5,8 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
+
+from patchlore.ingest.facts.stable_ranges import (
+    Span,
+    doubted_in,
+    rank_of,
+    read_ranges,
+    without,
+)
 
 #: Texts longer than this are no version or range: notes are short.
 _MAX_TEXT = 200
@@ -40,8 +49,7 @@ class Version(Struct, frozen=True, order=True):
     @property
     def rank(self) -> int:
         """A number that orders trees; all versions of one tree have the same."""
-        third = self.patch if self.major < 3 else 0
-        return (self.major * 1000 + self.minor) * 1000 + third
+        return rank_of(self.major, self.minor, self.patch)
 
 
 class Interval(Struct, frozen=True):
@@ -55,6 +63,11 @@ class Interval(Struct, frozen=True):
         return (self.low is None or self.low <= tree_rank) and (
             self.high is None or tree_rank <= self.high
         )
+
+    def without(self, other: Interval) -> list[Interval]:
+        """Return what is left of the interval outside of another: none, one or two pieces."""
+        pieces = without((self.low, self.high), (other.low, other.high))
+        return [Interval(low, high) for low, high in pieces]
 
 
 def parse_version(text: str) -> Version | None:
@@ -111,70 +124,75 @@ def release_of(text: str) -> tuple[str, str] | None:
     return _version_of(match).tree, text.strip().removeprefix("v")
 
 
-# Words and signs around versions in a note of a Cc: stable line
-# (grammar/upstream-and-stable, "Cc: stable and its notes").
-_AND_LATER = re.compile(
-    r"\s*(?:\+|-(?!\s*v?\d)|and\s+(?:up|later|newer|above|onwards?)|onwards?|or\s+(?:later|newer)"
-    r"|up(?:wards?)?\b)",
-    re.IGNORECASE,
-)
-_AND_EARLIER = re.compile(
-    r"\s*(?:and|or)\s+(?:older|earlier|below|before)|\s+only\s+and\s+older", re.IGNORECASE
-)
-_ONLY = re.compile(r"\s*only\b", re.IGNORECASE)
-_FROM = re.compile(r"(?:>=|\+|from|since|for)\s*$", re.IGNORECASE)
-_AFTER = re.compile(r"(?<![<>=])>\s*$")
-_BEFORE = re.compile(r"(?:\bbefore|\bprior\s+to|<)\s*$", re.IGNORECASE)
-_UP_TO = re.compile(r"(?:\bup\s+to|\buntil|\btill|<=)\s*$", re.IGNORECASE)
-_RANGE_GAP = re.compile(r"\s*(?:-|–|to|and|through|\.\.+)\s*", re.IGNORECASE)
+#: Of a note that leaves out all that it asks for.
+_NOWHERE = Interval(1, 0)
 
 
-def parse_interval(text: str | None, *, in_list: bool = False) -> Interval | None:
-    """Return the trees that one range of a Cc: stable note names, or None.
+@lru_cache(maxsize=4096)
+def parse_intervals(text: str | None, *, in_list: bool = False) -> tuple[Interval, ...]:
+    """Return the trees that one range of a Cc: stable note names; none where it names none.
 
     ``5.4+``, ``>= 6.1`` and ``3.3.x-`` are open above, and so is a bare version
     (the kernel's stable rules: that tree and every newer one) unless it stands
-    ``in_list`` with others; ``before 4.15``, ``5.12 and older``,
-    ``between 4.19 and 5.4`` and ``4.9 only`` are bounded.
+    ``in_list`` with others; ``before 4.15``, ``5.12 and older``, ``between 4.19 and 5.4``
+    and ``4.9 only`` are bounded; ``5.10+ but not 6.1`` has a hole.
     """
-    if not text or len(text) > _MAX_TEXT:
-        return None
-    found = list(_VERSION.finditer(text))
-    if not found:
-        return None
-    first = found[0]
-    low = _version_of(first).rank
-    head, tail = text[: first.start()], text[first.end() :]
-    if len(found) > 1:
-        second = found[1]
-        gap = text[first.end() : second.start()]
-        if _RANGE_GAP.fullmatch(gap):
-            high = _version_of(second).rank
-            return Interval(min(low, high), max(low, high))
-    if _BEFORE.search(head):
-        return Interval(None, low - 1)
-    if _UP_TO.search(head) or _AND_EARLIER.match(tail):
-        return Interval(None, low)
-    if _AFTER.search(head):
-        return Interval(low + 1, None)
-    if _ONLY.match(tail):
-        return Interval(low, low)
-    if _FROM.search(head) or _AND_LATER.match(tail):
-        return Interval(low, None)
-    return Interval(low, low if in_list else None)
+    ranges = None if not text else read_ranges(text, in_list=in_list)
+    if ranges is not None and ranges.wanted:
+        return tuple(Interval(low, high) for low, high in ranges.spans())
+    found = None if not text or ranges is not None else _VERSION.search(text[:_MAX_TEXT])
+    return () if found is None else (Interval(_version_of(found).rank, None),)
 
 
-def intervals(ranges: Sequence[tuple[str | None, str | None]]) -> list[Interval | None]:
-    """Return the interval of each (range, note text); versions of one note are a list.
+class LeftOut(Struct, frozen=True):
+    """The trees that a note says not to be for, and those of which it says something unclear."""
+
+    refused: tuple[Interval, ...] = ()
+    doubted: tuple[Interval, ...] = ()
+
+
+@lru_cache(maxsize=4096)
+def left_out(range_: str | None, comment: str | None) -> LeftOut:
+    """Return what a note's range and the comment beside it leave out."""
+    refused: list[Span] = []
+    doubted: list[Span] = []
+    for text in (range_, comment):
+        read = read_ranges(text) if text else None
+        if read is not None:
+            refused += read.unwanted
+            doubted += read.doubted
+        elif text:
+            doubted += doubted_in(text)
+    return LeftOut(
+        tuple(Interval(low, high) for low, high in refused),
+        tuple(Interval(low, high) for low, high in doubted),
+    )
+
+
+def note_intervals(
+    notes: Sequence[tuple[str | None, str | None, str | None]],
+) -> list[list[tuple[str | None, Interval | None]]]:
+    """Return the intervals of each (range, comment, note text), with the range or None beside each.
 
     ``# 4.4, 4.9`` becomes two ranges with the same text: each is one tree.  The
     newest of a list of bare versions stays bounded too: who lists trees means them.
+    A tree of which the note says something that is not understood has no range.
     """
-    texts = Counter(text for _, text in ranges)
-    return [
-        parse_interval(range_, in_list=text is not None and texts[text] > 1)
-        for range_, text in ranges
-    ]
+    texts = Counter(text for _, _, text in notes)
+    found: list[list[tuple[str | None, Interval | None]]] = []
+    for range_, comment, text in notes:
+        if range_ is None:
+            read = read_ranges(comment) if comment else None
+            spans = read.spans() if read is not None and read.unwanted else []
+            found.append([(None, Interval(low, high)) for low, high in spans] or [(None, None)])
+            continue
+        pieces = parse_intervals(range_, in_list=text is not None and texts[text] > 1)
+        for doubt in left_out(None, comment).doubted:
+            pieces = tuple(piece for known in pieces for piece in known.without(doubt))
+        rows: list[tuple[str | None, Interval | None]] = [(range_, piece) for piece in pieces]
+        rows += [(None, doubt) for doubt in left_out(range_, comment).doubted]
+        found.append(rows or [(range_, _NOWHERE)])
+    return found
 
 
 def newest_first(trees: Iterable[str]) -> list[str]:

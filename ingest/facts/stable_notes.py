@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from patchlore.ingest.facts.context import Context
+from patchlore.ingest.facts.stable_ranges import read_ranges
 from patchlore.ingest.message import CommitRef, Dependency, StableNote
 
 _CC = re.compile(r"[ \t]{0,2}cc[ \t]*:[ \t]*(.*)", re.I)
@@ -42,7 +43,21 @@ _DEPENDS = re.compile(
     r"(?:depends on|requires|needs)[ \t]*:?[ \t]*(?:commit[ \t]+)?([0-9a-f]{7,40})(?![0-9a-z])",
     re.I,
 )
-_AFTER = re.compile(r"(?:only )?after[ \t]+(.+)", re.I)
+_AFTER = re.compile(r"(?:(?:only|but|please|apply|backport) ){0,2}after[ \t]+(.+)", re.I)
+_TIME = r"(?:\d{1,3}|an?|one|two|three|four|five|six|eight|some|(?:a )?(?:few|couple(?: of)?))[ \t-]*(?:day|week|month)s?\b"
+_CANDIDATE = r"(?:v?\d{1,3}\.\d{1,3})?-?rc\d"
+#: What a delay lasts for, or until.
+_WAITS = re.compile(rf"\b{_TIME}|{_CANDIDATE}", re.I)
+#: A delay behind versions: "5.10+ after 4 weeks", "5.4 # after -rc3", "5.10+, wait 2 weeks".
+_DELAY = re.compile(
+    r"(?:^|[ \t,;:#(\[-])(?:(?:only|but|and|please|apply|backport|pick|queue|merge) ){0,3}"
+    r"(?:after[ \t]+(?!v?\d{1,3}\.\d{1,3}(?!-rc|\d| is\b| was\b| has\b))(?!the (?:previous|above|other)\b)(?![0-9a-f]{7,40}\b)"
+    r"|(?:wait(?:ing)?(?: at least)?(?: for| until)?|not? (?:before|earlier than|sooner than)"
+    r"|delay(?:ed)?(?: by| for| until)?|hold(?: it)?(?: off| back)?(?: for| until)?"
+    r"|(?:let it |give it (?:time )?)?(?:to )?(?:soak|bake|cook|sit)(?: for)?|give it)[ \t]+"
+    rf"(?=(?:about |at least )?{_TIME}|{_CANDIDATE}))",
+    re.I,
+)
 
 
 def find(context: Context) -> None:
@@ -109,7 +124,32 @@ def _note(rest: str) -> str:
 def _entries(note: str) -> list[StableNote]:
     after = _AFTER.fullmatch(note)
     if after:
-        return [StableNote(after=after[1].strip())]
+        return _delayed(after[1].strip())
+    delay = _DELAY.search(note)
+    if delay:
+        head = note[: delay.start()].rstrip(" \t,;:#([-")
+        until = note[delay.end() :].strip()
+        if not note.count("(", 0, delay.start() + 1) and not note.count("[", 0, delay.start() + 1):
+            until = until.rstrip()
+        else:
+            until = until.rstrip(")]")
+        entries = _ranges(head) if head else _delayed(until)
+        for entry in entries if head else ():
+            entry.after = until
+        return entries
+    return _ranges(note)
+
+
+def _delayed(after: str) -> list[StableNote]:
+    """The entry of a delay, behind which the versions may stand: "4 weeks, 5.10+"."""
+    for mark in (", ", "; ", " # ", " for ", " to "):
+        until, _, rest = after.rpartition(mark)
+        if until and _WAITS.search(until) and is_range(rest):
+            return [StableNote(range=rest.strip(), after=until.strip())]
+    return [StableNote(after=after)]
+
+
+def _ranges(note: str) -> list[StableNote]:
     if _ONE_VERSION.fullmatch(note):
         return [StableNote(range=note)]
     if _LIST.fullmatch(note):
@@ -120,6 +160,15 @@ def _entries(note: str) -> list[StableNote]:
         return [StableNote(range=prereq[1].strip() if prereq[1] else None, prereqs=[ref])]
     if is_range(note):
         return [StableNote(range=note)]
+    read = read_ranges(note)
+    if read is not None and read.wanted:  # "5.10+ but not 6.1", "6.12.y and later (why)"
+        comment = note[read.end :].strip(" \t,;:#.-")
+        if comment.endswith(")") and "(" not in comment:
+            comment = comment[:-1]
+        range_ = note[: read.end].rstrip(" \t,;:#.([-")
+        if range_.count(")") < range_.count("("):
+            range_ += ")"
+        return [StableNote(range=range_, comment=comment or None)]
     leading = _LEADING.match(note)
     if leading:  # "v5.19+ with another port for v5.9 - v5.18"
         return [StableNote(range=leading[1], comment=leading[2].strip())]

@@ -193,6 +193,40 @@ def test_a_note_for_newer_trees_spares_the_older(trees: Trees) -> None:
     assert (row.event.commit, row.event.line) == (spared, 6)
 
 
+def test_a_note_may_leave_out_the_tree(trees: Trees) -> None:
+    """Also where the tree took what is fixed as a backport: it is named."""
+    cause = trees.main("tick: use two")
+    trees.backport(cause, "tick: use two")
+    note = "Cc: stable@vger.kernel.org # 5.4+ but not 5.10\n"
+    fix = trees.main(fixing("tick: count right", cause, rest=note))
+    alone = trees.main(f"tick: use three\n\n{note}")
+    row = by_sha(trees.rows(), fix)
+    assert (row.state, row.event.rule) == ("not-affected", "Cc: stable note for other trees")
+    assert row.reason.startswith("not for this tree (Cc: stable # 5.4+ but not 5.10); but it fixes")
+    assert (row.event.commit, row.event.line) == (fix, 6)
+    assert alone not in trees.states()
+
+
+def test_a_note_may_only_leave_out_the_tree(trees: Trees) -> None:
+    """`# not for 5.10` asks for no other tree by its version, and not for this."""
+    note = "Cc: stable@vger.kernel.org # not for 5.10\n"
+    fix = trees.main(fixing("clock: begin at one", trees.base, "clock: begin", note))
+    assert trees.states() == {fix: "not-affected"}
+
+
+@pytest.mark.parametrize(
+    "words", ["5.4+, 5.10 is fine", "5.4+ unless 5.10 has a lamp", "see lamp; not 5.10"]
+)
+def test_what_a_note_says_of_the_tree_may_be_unclear(trees: Trees, words: str) -> None:
+    """Then nothing follows: the state is unknown, and the line is shown."""
+    note = f"Cc: stable@vger.kernel.org # {words}\n"
+    fix = trees.main(fixing("clock: begin at one", trees.base, "clock: begin", note))
+    row = by_sha(trees.rows(), fix)
+    assert row.state == "unknown"
+    assert (row.event.commit, row.event.line) == (fix, 6)
+    assert "says something of this tree" in row.reason
+
+
 def test_a_note_for_newer_trees_knows_nothing_of_backports(trees: Trees) -> None:
     """The cause came with 5.15 upstream, and with a backport into 5.10."""
     cause = trees.main("tick: use two")
@@ -285,6 +319,14 @@ def test_a_delay_is_over_when_its_time_is_past(trees: Trees) -> None:
     words = "delay asked for (after 4 weeks in mainline)"
     assert early.notes == [f"{words}: not due before {due}"]
     assert late.notes == [f"{words}: due since {due}"]
+
+
+def test_a_delay_may_stand_behind_a_range(trees: Trees) -> None:
+    """`# 5.4+ after 6 weeks`: both count."""
+    trees.main("tick: use two\n\nCc: stable@vger.kernel.org # 5.4+ after six weeks\n")
+    (row,) = trees.rows()
+    assert row.state == "needed"
+    assert row.notes[0].startswith("delay asked for (after six weeks): ")
 
 
 def test_a_delay_may_end_with_a_candidate(trees: Trees) -> None:

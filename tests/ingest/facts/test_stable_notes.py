@@ -239,3 +239,65 @@ def test_a_note_behind_further_people_counts() -> None:
     """``Cc: stable@…, bo@… # 6.1+``: the note is that of the line."""
     message = parse_patch("Text.\n\nCc: stable@vger.kernel.org, bo@example.com # 6.1+")
     assert [note.range for note in message.cc_stable] == ["6.1+"]
+
+
+@pytest.mark.parametrize(
+    ("note", "range_", "comment"),
+    [
+        ("5.10+ but not 6.1", "5.10+ but not 6.1", None),
+        ("5.10+ (except 5.15)", "5.10+ (except 5.15)", None),
+        ("all but 5.4", "all but 5.4", None),
+        ("Needed in 6.12 and up (lamps were new)", "Needed in 6.12 and up", "lamps were new"),
+        ("6.12.y and later (lamps were", "6.12.y and later", "lamps were"),
+        ("5.14 (need a port for older lamps)", "5.14", "need a port for older lamps"),
+        ("6.11, see the note above.", "6.11", "see the note above"),
+        ("Only v6.9 and above; depends on the lamp", "Only v6.9 and above", "depends on the lamp"),
+        ("5.10+ (needs oil), not 6.1", "5.10+ (needs oil), not 6.1", None),
+        ("not for 6.1", None, "not for 6.1"),
+        ("needs to use lamp_old for <= 6.10", None, "needs to use lamp_old for <= 6.10"),
+        ("5.10, 5.15 not affected", None, "5.10, 5.15 not affected"),
+    ],
+)  # fmt: skip
+def test_versions_may_stand_beside_words(
+    note: str, range_: str | None, comment: str | None
+) -> None:
+    """What speaks of versions is the range, what says why is a comment; nothing is lost."""
+    (entry,) = parse_patch(f"Text.\n\nCc: {VGER} # {note}").cc_stable
+    assert (entry.range, entry.comment, entry.text) == (range_, comment, note)
+
+
+@pytest.mark.parametrize(
+    ("note", "ranges", "after"),
+    [
+        ("5.10+ after 4 weeks", ["5.10+"], "4 weeks"),
+        (
+            "5.10+, after it was in mainline for 4 weeks",
+            ["5.10+"],
+            "it was in mainline for 4 weeks",
+        ),
+        ("5.4 # after -rc3", ["5.4"], "-rc3"),
+        ("5.10+ (after -rc3)", ["5.10+"], "-rc3"),
+        ("5.10+ but only after 6 weeks in mainline", ["5.10+"], "6 weeks in mainline"),
+        ("5.4, 5.10 after 2 weeks", ["5.4", "5.10"], "2 weeks"),
+        ("after 4 weeks, 5.10+", ["5.10+"], "4 weeks"),
+        ("after -rc3 for 5.10+", ["5.10+"], "-rc3"),
+        ("5.10+; wait 4 weeks", ["5.10+"], "4 weeks"),
+        ("5.10+ not before -rc3", ["5.10+"], "-rc3"),
+        ("5.10+ but not 6.1, after 4 weeks", ["5.10+ but not 6.1"], "4 weeks"),
+        ("5.10+ please let it soak for 2 weeks", ["5.10+"], "2 weeks"),
+        ("wait 2 weeks", [None], "2 weeks"),
+        ("5.10+ after the merge window", ["5.10+"], "the merge window"),
+    ],
+)
+def test_a_delay_may_stand_beside_versions(note: str, ranges: list[str | None], after: str) -> None:
+    """Each entry of the note has the delay."""
+    entries = parse_patch(f"Text.\n\nCc: {VGER} # {note}").cc_stable
+    assert [entry.range for entry in entries] == ranges
+    assert {entry.after for entry in entries} == {after}
+
+
+@pytest.mark.parametrize("note", [f"5.10+ after {SHA[:12]}", "5.10+ after 6.1"])
+def test_after_a_commit_or_a_version_is_no_delay(note: str) -> None:
+    """It says what has to be there first."""
+    (entry,) = parse_patch(f"Text.\n\nCc: {VGER} # {note}").cc_stable
+    assert entry.after is None
