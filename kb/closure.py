@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from patchlore.kb.backport_row import Row
 from patchlore.kb.contents import CERTAIN, Presence
@@ -60,15 +60,27 @@ class Closure:
         while todo:
             new = []
             for row in todo:
-                for other, ref in self._graph.named_by.get(row.sha or "", ()):
-                    if ref.relation in REPAIRS and other.sha not in known:
-                        where = Presence(row.sha or "", NEEDED_ITSELF, True, CERTAIN)
-                        if self._add(other, (ref, where), found):
-                            new.append(other.sha)
+                for other, ref, where in self._repairing(row.sha or ""):
+                    if other.sha not in known and self._add(other, (ref, where), found):
+                        new.append(other.sha)
             new += self._add_again(known, found)
             self._spare(found, new)
             todo = [found[sha] for sha in new if found[sha].state == "needed"]
         return list(found.values())
+
+    def _repairing(self, sha: str) -> Iterator[tuple[Upstream, Ref, Presence]]:
+        """The commits that repair one, or since it is upstream what it applies again."""
+        for other, ref in self._graph.named_by.get(sha, ()):
+            if ref.relation in REPAIRS:
+                yield other, ref, Presence(sha, NEEDED_ITSELF, True, CERTAIN)
+        commit = self._graph.commits.get(sha)
+        if commit is None:
+            return
+        words = f"{NEEDED_ITSELF} as {sha[:12]}"
+        for target in self._needs.standing.origins(commit):
+            for other, ref in self._graph.named_by.get(target.sha, ()):
+                if ref.relation in REPAIRS and (other.time or 0) >= (commit.time or 0):
+                    yield other, ref, Presence(target.sha, words, True, CERTAIN)
 
     def _add_again(self, known: Mapping[str, Row], found: dict[str, Row]) -> list[str]:
         """Let commits be needed that apply again what rows ask for and upstream reverted once.

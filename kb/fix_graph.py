@@ -122,7 +122,9 @@ class Graph:
         for row in self._archive.execute(
             "SELECT c.id, r.relation, r.sha, r.subject, r.line, r.text, r.confidence"
             " FROM git_commit AS c JOIN git_commit_ref AS r ON r.git_commit = c.id"
-            f" WHERE c.place IN ({numbers}) AND r.relation IN ({_WANTED}) AND NOT r.quoted"
+            # A merge is nothing to pick: what it brings in are commits themselves.
+            f" WHERE c.place IN ({numbers}) AND c.parents < 2"
+            f" AND r.relation IN ({_WANTED}) AND NOT r.quoted"
             " ORDER BY c.id, r.position"
         ):
             commit = by_id[row[0]]

@@ -35,7 +35,7 @@ def git_nominations(
         " coalesce(nullif(b.name, ''), b.email), n.range, n.text, n.line FROM git_stable_note AS n"
         " CROSS JOIN git_commit AS c ON c.id = n.git_commit"
         " LEFT JOIN person AS a ON a.id = c.author LEFT JOIN person AS b ON b.id = c.committer"
-        " WHERE coalesce(n.low, 0) <= ? AND coalesce(n.high, ?) >= ?"
+        " WHERE c.parents < 2 AND coalesce(n.low, 0) <= ? AND coalesce(n.high, ?) >= ?"
         f"{wanted} ORDER BY c.id, n.position",
         [number, number, number, *(shas or ())],
     ).fetchall()

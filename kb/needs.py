@@ -230,6 +230,18 @@ class Needs:
             ground = self.ground(self.standing.taken_back(commit))
         return ground
 
+    def _as_applied_again(self, ref: Ref) -> Presence | None:
+        """That the tree has what a line names by a commit that applied it again upstream."""
+        commit = self.graph.commits.get(ref.target.sha)
+        stands = None if commit is None else self.standing.now(commit)
+        if stands is None or stands is commit:
+            return None
+        found = self.contents.find(Target(stands.sha, stands.place, stands.id or None))
+        if found is not None:
+            found.words = f"applied again by {stands.sha[:12]}, {found.words}"
+            found.sha = ref.target.sha
+        return found
+
     def wants(self, commit: Upstream) -> list[Ref]:
         """Return the lines of a commit by what of which a tree may want it.
 
@@ -253,7 +265,7 @@ class Needs:
         """The first line that names something that the tree has; a backport goes first."""
         best: tuple[Ref, Presence] | None = None
         for ref in refs:
-            found = self.contents.find_named(ref)
+            found = self.contents.find_named(ref) or self._as_applied_again(ref)
             if found is not None and (best is None or (found.is_backport > best[1].is_backport)):
                 best = (ref, found)
         return best

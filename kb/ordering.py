@@ -73,9 +73,10 @@ def note_gaps(rows: Sequence[Row]) -> None:
             if found is not None:
                 row.notes.append(found)
             elif other is not None and _stands_behind(row, other):
+                is_taken = other.state not in ("needed", "nominated")
+                words = f"was {other.event.words()}" if is_taken else f"is {other.state}"
                 row.notes.append(
-                    f"wrong order: needs {_named(item.sha, item.subject)}, which was "
-                    f"{other.event.words()}"
+                    f"wrong order: needs {_named(item.sha, item.subject)}, which {words}"
                 )
 
 

@@ -71,7 +71,9 @@ def as_upstream(archive: Archive, tree: str, events: Sequence[Event]) -> list[Ev
                 event.subject = meaning.subject or titles.get(meaning.sha, event.subject)
             event.sha = meaning.sha
         # "This reverts commit …, which is commit … upstream." is one event.
-        line = None if event.kind in ("reverted", "re-applied") else event.line
+        # So are two markers of a commit, one naming upstream's and one another tree's commit.
+        is_one = event.commit is not None or event.kind in ("reverted", "re-applied")
+        line = None if is_one else event.line
         key = (event.message, event.attachment, event.commit, event.kind, event.sha, line)
         if key not in told:
             told.add(key)

@@ -86,11 +86,16 @@ def _required(
     for ref in commit.refs:
         if ref.relation not in ("fixes", "reverts", "partial-revert") or ref.target.sha in told:
             continue
-        row = rows.get(ref.target.sha)
-        if row is not None and row.state in TO_TAKE:
-            told.add(ref.target.sha)
+        target = ref.target
+        named = needs.graph.commits.get(target.sha)
+        stands = None if named is None else needs.standing.now(named)
+        if stands is not None and stands is not named and stands is not commit:
+            target = Target(stands.sha, stands.place, stands.id or None)
+        row = rows.get(target.sha)
+        if row is not None and row.state in TO_TAKE and target.sha not in told:
+            told.add(target.sha)
             why = FIXED if ref.relation == "fixes" else REVERTED
-            yield ref.target, row.subject, why, None
+            yield target, row.subject, why, None
 
 
 def _is_lacking(archive: Archive, needs: Needs, tree: str, commit: Upstream, ref: Ref) -> bool:

@@ -19,6 +19,12 @@ class Standing:
     def __init__(self, graph: Graph) -> None:
         """Take who names whom."""
         self._graph = graph
+        #: What any commit takes back: few.
+        self._undone = {
+            sha
+            for sha, named in graph.named_by.items()
+            if any(ref.relation in TAKES_BACK for _, ref in named)
+        }
 
     def reverted_by(self, commit: Upstream) -> Upstream | None:
         """Return the commit upstream that took a commit back, unless that was taken back, too."""
@@ -30,7 +36,7 @@ class Standing:
         That is the commit itself, or the newest that applied it again.
         """
         seen: set[str] = set()
-        while commit.sha not in seen:
+        while commit.sha in self._undone and commit.sha not in seen:
             seen.add(commit.sha)
             if self.reverted_by(commit) is not None:
                 return None

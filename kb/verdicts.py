@@ -53,7 +53,7 @@ class Verdicts:
         named = found.sha[:12]
         if ref.relation == "introduced":
             rule, verb = BY_CVE, f"{ref.cve}: repairs {named}"
-        elif found.words == NEEDED_ITSELF and ref.relation == "fixes":
+        elif found.words.startswith(NEEDED_ITSELF) and ref.relation == "fixes":
             rule, verb = BY_NEEDED, f"fixes {named}"
         elif ref.relation == "fixes":
             rule, verb = (BY_BACKPORT if found.is_backport else BY_BASE), f"fixes {named}"

@@ -205,3 +205,40 @@ def test_prerequisites_stand_in_what_one_tree_has_over_another(trees: Trees) -> 
     rows = compare(trees.archive, "5.4", "5.10", as_of=TODAY)
     assert [row.sha for row in rows] == [helper, fix]
     assert not [note for row in rows for note in row.notes if note.startswith("gap")]
+
+
+def test_what_repairs_the_first_is_needed_with_what_applied_it_again(trees: Trees) -> None:
+    """It came after that: the mainline has both."""
+    title = "clock: begin at one"
+    first = trees.main(fixing(title, trees.base, "clock: begin"))
+    again = trees.main(applying(title, trees.main(reverting(title, first))))
+    repair = trees.main(fixing("clock: begin at noon", first, title))
+    rows = trees.rows()
+    assert [row.sha for row in rows] == [again, repair]
+    assert rows[1].reason == f"fixes {first[:12]}, needed itself as {again[:12]}"
+    assert [(item.sha, item.why) for item in rows[1].requires] == [(again, "fixed by this commit")]
+
+
+def test_what_repairs_the_first_is_needed_where_the_last_was_taken(trees: Trees) -> None:
+    """The tree never had the first one, but its change."""
+    title = "clock: begin at one"
+    first = trees.main(f"{title}\n\nOne.\n")
+    again = trees.main(applying(title, trees.main(reverting(title, first))))
+    trees.backport(again, f'Reapply "{title}"')
+    repair = trees.main(fixing("clock: begin at noon", first, title))
+    row = by_sha(trees.rows(), repair)
+    assert row.state == "needed"
+    assert row.reason == (
+        f"fixes {first[:12]}, applied again by {again[:12]}, committed, not yet released"
+    )
+
+
+def test_a_merge_is_nothing_to_pick(trees: Trees) -> None:
+    """What it brings in is a row; it says what that fixes and asks for the tree, too."""
+    trees.repository.git("checkout", "-q", "-b", "topic", trees.base)
+    fix = trees.repository.commit(fixing("clock: begin at one", trees.base, "clock: begin"))
+    trees.main("tick: use two")
+    trees.repository.day += 1
+    message = f'Merge clocks\n\nFixes: {trees.base[:12]} ("clock: begin")\n{NOTE}'
+    trees.repository.git("merge", "-q", "--no-ff", "-m", message, "topic")
+    assert trees.states() == {fix: "needed"}

@@ -102,3 +102,14 @@ def test_a_revert_of_one_tree_is_no_revert_upstream(life: Life) -> None:
     life.rows()
     over = compare(life.archive, "5.10", "5.4", as_of=TODAY)
     assert [(row.sha, row.state) for row in over] == [(life.upstream, "unknown")]
+
+
+def test_two_markers_of_one_commit_are_one_event(life: Life) -> None:
+    """The upstream commit's from the newer tree, and git's for the commit of that."""
+    life.repository.commit(
+        f"{TITLE}\n\ncommit {life.upstream} upstream.\n\nTwo.\n\n"
+        f"(cherry picked from commit {life.own})\n"
+    )
+    life.rows()
+    (row,) = backports(life.archive, "5.4", as_of=TODAY)
+    assert (row.sha, [event.kind for event in row.events]) == (life.upstream, ["queued"])
