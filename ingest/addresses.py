@@ -18,7 +18,8 @@ _MASKED = re.compile(
     r"@\.\.\.|@x{5,}$|@x+(?:\.x+)+$|@\[?(?:redacted|hidden|xxx)\b|\[email|…@|\.\.\.@"
 )
 _PIPERMAIL = re.compile(r"([\w.+=~!#$%&'*/?^`{|}-]+) at ([\w.-]+\.\w+|\w+)")
-_ANGLE = re.compile(r"(.*?)<([^<>]*)>")
+#: Brackets in a quoted name are part of it.
+_ANGLE = re.compile(r'((?:"[^"\\]*(?:\\.[^"\\]*){0,64}")?.*?)<([^<>]*)>')
 _GROUP_NAME = re.compile(r"\A\s*[^<>@\",;:]{1,80}:")
 #: Characters of a header whose people are remembered.
 _REMEMBERED = 2000

@@ -20,6 +20,8 @@ MAIL_FORMATS = frozenset(
 #: Names that need no quotes: words of atoms (RFC 5322, 3.2.3).
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~ -]+")
 
+_NO_QUOTES = str.maketrans({'"': "'", "\\": None, "<": None, ">": None})
+
 #: Formats of texts that are no mails but stand in a mailbox under a separator that
 #: names their format: patches without a header, the mails of old archives.
 TEXT_FORMATS = frozenset({"patch", "pipermail-text", "hyperkitty-mbox"})
@@ -99,23 +101,38 @@ def address_of(person: Person | None) -> str:
     """Return a person as the value of a header: ``Ada Quill <ada@example.org>``, safely quoted."""
     if person is None:
         return "unknown <unknown@invalid>"
-    address = one_line(person.email or person.email_masked or "unknown@invalid")
+    address = re.sub(r"[<>\s]", "", one_line(person.email or person.email_masked or ""))
+    address = address or "unknown@invalid"
     name = one_line(person.name or "")
     if not name:
         return address
-    if not name.isascii():
-        return f"{encoded(name)} <{address}>"
-    if _PLAIN_NAME.fullmatch(name):
+    if _PLAIN_NAME.fullmatch(name) and "=?" not in name:
         return f"{name} <{address}>"
+    if not name.isascii() or "=?" in name:
+        return f"{_word(title_line(name))} <{address}>"
     quoted = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{quoted}" <{address}>'
+
+
+def name_for_git(person: Person | None) -> str | None:
+    """Return a person's name as one line without the signs of addresses; None where git has none.
+
+    git decodes a name of a mail before it looks for quotes and brackets, 2.39 reads on
+    behind a quote that is not closed, and refuses a name of nothing but stops.
+    """
+    name = one_line(((person and person.name) or "").translate(_NO_QUOTES))
+    return name if name.strip(".,:;' ") else None
 
 
 def encoded(text: str) -> str:
     """Return text as the value of a header: one line, encoded (RFC 2047) unless it is ASCII."""
     # What is encoded can do nothing: marks of direction stay, as they are in the mail.
     line = title_line(text)
-    return line if line.isascii() else Header(line, "utf-8", maxlinelen=70).encode(linesep="\n")
+    return line if line.isascii() and "=?" not in line else _word(line)
+
+
+def _word(line: str) -> str:
+    return Header(line, "utf-8", maxlinelen=70).encode(linesep="\n")
 
 
 def title_line(text: str) -> str:

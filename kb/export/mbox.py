@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import BinaryIO
 
-from patchlore.ingest.message import KIND_HEADER
+from patchlore.ingest.message import KIND_HEADER, Message
 from patchlore.ingest.raw import Source
 from patchlore.kb.backports import Row
 from patchlore.kb.carrying import carried
@@ -23,7 +23,7 @@ from patchlore.kb.export.patches import (
     to_apply,
     unmarked,
 )
-from patchlore.kb.mailing import TEXT_FORMATS
+from patchlore.kb.mailing import TEXT_FORMATS, name_for_git, one_line
 from patchlore.kb.store import Archive
 
 #: Lines that a reader of mboxrd would take for a separator, quoted or not.
@@ -31,6 +31,9 @@ _FROM = re.compile(rb"^(>*From )", re.MULTILINE)
 
 _SUBJECT = re.compile(rb"^Subject:[ \t]*(?:\[PATCH([^]\n]{0,100})\][ \t]*)?", re.M | re.I)
 _VERSION = re.compile(rb"\d\.\d")
+
+#: What stands for a byte that is none of its charset, and for NUL.
+REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 #: Names of lists that can stand in a separator.
 LIST_NAME = re.compile(r"[\w.@+-]{1,200}", re.ASCII)
@@ -70,12 +73,13 @@ def _marked(archive: Archive, tree: str, row: Row, event: Event) -> bytes | None
     raw, message = found.raw, found.message
     if event.attachment is not None or event.commit is not None:
         raw = _for_tree(raw, tree)
+    if _is_refused(message):
+        return _rebuilt(archive, tree, row, event)
     if row.sha is None or has_marker(message, row.sha):
         return raw
     body = message.body.encode("utf-8", "replace")
     if not body or raw.count(body) != 1:  # encoded, in parts, or of another charset
-        patch = patch_of(archive, row, event)
-        return None if patch is None else _for_tree(patch.as_file().partition(b"\n")[2], tree)
+        return _rebuilt(archive, tree, row, event)
     lines = message.body.split("\n")
     text = next(
         (
@@ -88,6 +92,26 @@ def _marked(archive: Archive, tree: str, row: Row, event: Event) -> bytes | None
     above = sum(len(line.encode("utf-8", "replace")) + 1 for line in lines[:text])
     place = raw.index(body) + above
     return raw[:place] + f"{marker(row.sha)}\n\n".encode() + raw[place:]
+
+
+def _rebuilt(archive: Archive, tree: str, row: Row, event: Event) -> bytes | None:
+    """The mail of an event as git format-patch would write it, under its own Message-ID."""
+    patch = patch_of(archive, row, event)
+    if patch is None:
+        return None
+    head, gap, body = _for_tree(patch.as_file().partition(b"\n")[2], tree).partition(b"\n\n")
+    if event.message and event.attachment is None:
+        head += f"\nMessage-ID: <{one_line(patch.key)}>".encode("utf-8", "replace")
+    return head + gap + body
+
+
+def _is_refused(message: Message) -> bool:
+    """Whether git am stops at the headers of a mail: a NUL, a name of stops or an open quote."""
+    sender = message.from_
+    name = (sender and sender.name) or ""
+    is_bad_name = name != "" and (name_for_git(sender) is None or name.count('"') % 2 == 1)
+    address = (sender and sender.email) or ""
+    return is_bad_name or any(REPLACED in text for text in (message.subject or "", name, address))
 
 
 def _for_tree(raw: bytes, tree: str) -> bytes:

@@ -27,7 +27,7 @@ from patchlore.ingest.text import text_of
 from patchlore.kb.backports import Row
 from patchlore.kb.carrying import Carried, carried
 from patchlore.kb.events import Event
-from patchlore.kb.mailing import address_of, encoded, one_line, title_line
+from patchlore.kb.mailing import address_of, encoded, name_for_git, one_line, title_line
 from patchlore.kb.store import Archive
 from patchlore.kb.text import count
 
@@ -38,6 +38,9 @@ _FIRST = "From {} Mon Sep 17 00:00:00 2001"
 _UNKNOWN = "0" * 40
 
 _SHA = re.compile(r"[0-9a-f]{40}")
+
+#: What git mailinfo takes for a header where a text begins with it.
+_IN_BODY = re.compile(r"(?:>?From\b|(?:From|Subject|Date|[A-Za-z-]{1,40}):)")
 
 #: Characters that the stable maintainers' scripts leave in a name; all others are a dash.
 _NO_NAME = re.compile(r"[^a-z0-9_.]+")
@@ -69,8 +72,10 @@ class Patch(Struct, kw_only=True):
     def as_file(self, *, again: bool = False) -> bytes:
         """Return the patch as ``git format-patch`` writes it, readable by quilt and patch(1).
 
-        With ``again`` the author stands in the text once more, as in stable queues.
+        With ``again`` the author stands in the text once more, as in stable queues; so it
+        does where git would take the first line of the message for who wrote it.
         """
+        again = again or _IN_BODY.match(self.message) is not None
         lines = [
             _FIRST.format(self.sha or _UNKNOWN),
             f"From: {self.author}",
@@ -150,8 +155,8 @@ def patch_of(archive: Archive, row: Row, event: Event) -> Patch | None:
         text = f"{marker(row.sha)}\n\n{text}".rstrip("\n")
     return Patch(
         title=title_line(message.commit_subject or message.clean_subject or row.subject or ""),
-        author=address_of(who),
-        author_name=one_line((who and (who.name or who.email)) or "unknown"),
+        author=address_of(who and replace(who, name=name_for_git(who))),
+        author_name=name_for_git(who) or one_line((who and who.email) or "unknown"),
         author_email=one_line((who and (who.email or who.email_masked)) or "unknown@invalid"),
         date=_date(message),
         message=text,

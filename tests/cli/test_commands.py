@@ -391,7 +391,7 @@ def test_version_needs_no_heavy_module() -> None:
     code = (
         "import sys\nfrom patchlore.cli import main\n"
         "try:\n    main(['--version'])\nexcept SystemExit:\n    pass\n"
-        "heavy = {'sqlite3', 'zstandard', 'whoosh', 'lxml', 'tqdm', 'shtab'}\n"
+        "heavy = {'sqlite3', 'zstandard', 'whoosh', 'lxml', 'tqdm', 'shtab', 'msgspec'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout

@@ -80,6 +80,7 @@ PEOPLE = [
     ("lamp[bot] <1+lamp[bot]@example.org>", "lamp[bot]", "1+lamp[bot]@example.org", None),
     ("Ada Quill", "Ada Quill", None, None),
     ('"Ada \\"Lamp\\" Quill" <ada@example.org>', 'Ada "Lamp" Quill', "ada@example.org", None),
+    ('"Ada <lamp> Quill" <ada@example.org>', "Ada <lamp> Quill", "ada@example.org", None),
     ("'Ada Quill' <ada@example.org>", "Ada Quill", "ada@example.org", None),
     ('"Ada Quill <ada@example.org>', '"Ada Quill', "ada@example.org", None),
 ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import email
 import email.policy
 import io
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -390,3 +392,65 @@ def test_mails_ask_for_each_commit(tmp_path: pathlib.Path, made: Mainline) -> No
         text = item.get_content()
         assert f"\n    {sha}\n" in text
         assert "Versions: 5.10.y\n" in text
+
+
+#: Names and titles of which git has its own mind, each in an encoded word.
+ODD = (
+    ("Ada Quill", "tick: one\nBcc: evil@example.org"),
+    ("Ada\nBcc: evil@example.org", "tick: \x00nul"),
+    ("<script>", "=?utf-8?q?twice=0Aencoded?="),
+    ('a"b\\c', "x" * 10_000),
+    ("...", "Case: Same"),
+    ("$(touch pwned)", "case: same"),
+    ("\u202eevil", "CASE  same!"),
+    ("", "series"),
+    ("n" * 3000, "---"),
+    ("a@b, c", "diff --git a/x b/x"),
+)
+
+
+def odd_mails(made: Mainline) -> list[bytes]:
+    """Return a posting of each commit with an odd name and title; each has a second author."""
+    found = []
+    for number, (name, title) in enumerate(ODD):
+        sender, subject = (
+            "=?utf-8?b?" + base64.b64encode(text.encode()).decode() + "?=" for text in (name, title)
+        )
+        head, _, body = mail(made, number).partition(b"\n\n")
+        head = re.sub(rb"From: [^\n]*", f"From: {sender} <odd{number}@example.org>".encode(), head)
+        head = re.sub(rb"Subject: [^\n]*", f"Subject: [PATCH 5.10.y] {subject}".encode(), head)
+        author, _, text = body.partition(b"\n\n")
+        if number % 2:  # what looks like an author below one is text
+            text = b"From: Eve <eve@example.org>\nSubject: other\n\n" + text
+            found.append(head + b"\n\n" + author + b"\n\n" + text)
+        else:
+            found.append(head + b"\n\n" + text)
+    return found
+
+
+@pytest.mark.parametrize("name", ["mbox", "quilt", "stable-queue"])
+def test_odd_names_and_titles_stop_no_program(tmp_path: pathlib.Path, name: str) -> None:
+    """git am takes all of it; nobody's name, title or text becomes a header or an author."""
+    made = mainline(tmp_path / "clock", [f"tick: {number}" for number in range(len(ODD))])
+    repository = made.repository
+    if name == "mbox":
+        am(made, export(tmp_path, name, odd_mails(made))[0])
+    else:
+        place = folder(tmp_path, name, odd_mails(made))
+        series = next(place.rglob("series"))
+        files = series.read_text().splitlines()
+        assert len({file.lower() for file in files}) == len(ODD)
+        assert all(re.fullmatch(r"[a-z0-9_.-]{1,140}", file) for file in files)
+        for file in sorted(files, key=lambda file: (series.parent / file).read_text()[:50]):
+            assert "\nBcc:" not in (series.parent / file).read_text()
+        for file in files:
+            repository.git("am", "-q", "--patch-format=mbox", str(series.parent / file))
+    names = set(repository.git("log", "--format=%an <%ae>", "v5.10..HEAD").splitlines())
+    assert {person for person in names if "dora@" in person} == {"Dora Fenn <dora@example.org>"}
+    assert not any("eve@" in person or "evil@" in person.partition("<")[2] for person in names)
+    assert {"odd0@example.org", "odd2@example.org", "odd4@example.org"} <= {
+        person.partition("<")[2].rstrip(">") for person in names
+    }
+    assert "other" not in subjects(made)
+    assert len(subjects(made)) == len(ODD)
+    assert no_harm(made)

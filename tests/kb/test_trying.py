@@ -325,6 +325,17 @@ def test_the_branch_is_what_git_am_makes(
     assert not list(other.rglob("pwned"))
 
 
+@pytest.mark.parametrize("name", ["...", "<>", '"', ""])
+def test_a_name_that_git_refuses_is_that_of_the_address(
+    tmp_path: pathlib.Path, made: Mainline, other: pathlib.Path, name: str
+) -> None:
+    """A commit needs an author; a mail may have anything for one."""
+    written = name.replace('"', '\\"')
+    text = mail(made, 0).replace(b"From: Dora Fenn <", f'From: "{written}" <'.encode())
+    tried(tmp_path, listed(tmp_path, [text]), other, "fixes")
+    assert git(other, "log", "-1", "--format=%ae", "fixes") == "dora@example.org\n"
+
+
 def test_the_branch_has_picks_as_git_makes_them(tmp_path: pathlib.Path, made: Mainline) -> None:
     """With the line of -x, the author and the date of the commit."""
     rows = listed(tmp_path, [mail(made, 0), mail(made, 1)])
