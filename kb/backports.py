@@ -120,8 +120,8 @@ def _next_state(state: str, event: Event) -> str | None:
             return "reverted" if state in ("queued", "released", "in-flight") else None
         case "re-applied" if event.commit:
             return "released" if event.release else "queued"
-        case "re-applied":
-            return "in-flight" if state not in ("queued", "released") else None
+        case "re-applied":  # of what was never there it is another commit that is posted
+            return "in-flight" if state in ("reverted", "unknown", "in-flight") else None
     return None
 
 

@@ -84,10 +84,10 @@ def gap(item: Requirement, other: Row | None) -> str | None:
     """Return the note on what is required and not to be had; ``other`` is its row, if any."""
     if other is not None and other.state in _COMING:
         return None
-    if other is not None:
-        words = f"which is {other.state}"
-    elif item.is_present is None:
+    if item.is_present is None:
         words = "which may be missing"
+    elif other is not None:
+        words = f"which is {other.state}"
     else:
         words = "which neither the tree has nor the list"
     return f"gap: needs {_named(item.sha, item.subject)}, {words}"

@@ -54,7 +54,9 @@ def add_requirements(
                     elif new.state == "needed":
                         needs.settle(known, new.event)
                     todo += [known] if known.state in TO_TAKE else []
-            is_known = present or needs.contents.is_complete or target.sha in by_sha
+            row_of_it = by_sha.get(target.sha)
+            is_known = present or needs.contents.is_complete
+            is_known = is_known or (row_of_it is not None and row_of_it.state != "unknown")
             row.requires.append(
                 Requirement(
                     sha=target.sha,

@@ -95,3 +95,32 @@ def test_a_dyad_pairs_no_prerequisite_with_the_fault_of_its_fix(tmp_path: pathli
         assert fixes_of(archive, row) == []
         (row,) = [row for row in rows if row.sha == fix]
         assert fixes_of(archive, row) == []
+
+
+def test_what_an_older_tree_took_for_a_fix_may_be_in_a_newer_one(tmp_path: pathlib.Path) -> None:
+    """From mail alone: an older tree than that lacks it, of a newer one nothing is known."""
+    helper, fix = "ab" * 20, "ef" * 20
+    mails = [
+        posted(
+            1,
+            "[PATCH 5.10.y 1/2] tick: make a table",
+            f"commit {helper} upstream.\n\nA table.\n\n"
+            f'Stable-dep-of: {fix[:12]} ("tick: count right")\n',
+        ),
+        *(
+            posted(
+                number, f"[PATCH {tree} 2/2] tick: count right", f"commit {fix} upstream.\n\nSo.\n"
+            )
+            for number, tree in ((2, "5.10.y"), (3, "5.15.y"), (4, "5.4.y"))
+        ),
+    ]
+    with Archive(tmp_path / "archive", write=True) as archive:
+        add(archive, mails)
+        older, newer = (backports(archive, tree, as_of=TODAY) for tree in ("5.4", "5.15"))
+    assert [(row.sha, row.state) for row in older] == [(helper, "needed"), (fix, "in-flight")]
+    assert older[0].reason == f"{fix[:12]} builds on it (Stable-dep-of), as far as mail tells"
+    assert [(row.sha, row.state) for row in newer] == [(helper, "unknown"), (fix, "in-flight")]
+    assert [item.is_present for item in newer[1].requires] == [None]
+    assert newer[1].notes == [
+        f'gap: needs {helper[:12]} ("tick: make a table"), which may be missing'
+    ]

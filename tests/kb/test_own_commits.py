@@ -113,3 +113,17 @@ def test_two_markers_of_one_commit_are_one_event(life: Life) -> None:
     life.rows()
     (row,) = backports(life.archive, "5.4", as_of=TODAY)
     assert (row.sha, [event.kind for event in row.events]) == (life.upstream, ["queued"])
+
+
+def test_a_posted_reapplication_is_no_posting_of_the_first_commit(
+    tmp_path: pathlib.Path,
+) -> None:
+    """The tree never had that one: it is the last that is on its way."""
+    with Archive(tmp_path / "archive", write=True) as archive:
+        trees = Trees(tmp_path / "linux", archive)
+        first = trees.main(f"{TITLE}\n\nCc: stable@vger.kernel.org # 5.4+\n")
+        revert = trees.main(reverting(TITLE, first))
+        again = trees.main(applying(TITLE, revert))
+        text = f"commit {again} upstream.\n\nThis reverts commit {revert}.\n\n"
+        add(archive, [posted(9, f"[PATCH 5.10.y] {AGAIN}", text)])
+        assert trees.states() == {first: "reverted", again: "in-flight"}
