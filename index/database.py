@@ -16,7 +16,7 @@ from patchlore.index.vocabulary import Vocabulary
 from patchlore.index.words import RULES
 
 #: Changes whenever the same mails would be indexed in another way.
-INDEX_VERSION = 2
+INDEX_VERSION = 3
 
 FOLDER = "index"
 FILE_NAME = "words.sqlite"

@@ -28,6 +28,8 @@ from patchlore.ingest.message import (
 
 # Lines of a diff by field.
 CODE_KINDS = {KIND_ADDED: "dfb", KIND_REMOVED: "dfa", KIND_CONTEXT: "dfctx", KIND_HUNK: "dfhh"}
+# A context line that begins with a letter lost its blank on the way.
+_SIGNS = {KIND_ADDED: "+", KIND_REMOVED: "-", KIND_CONTEXT: " \t\xa0"}
 _SKIPPED = frozenset((KIND_BINARY, KIND_CUT))
 _QUOTED = frozenset((KIND_QUOTED, KIND_FOREIGN))
 
@@ -119,11 +121,14 @@ def _texts(message: Message | Searched) -> dict[str, str]:
 
 
 def code_line(line: str, kind: str) -> str:
-    """The text of a LINE of a diff without its sign, or behind the second ``@@``."""
+    """The text of a LINE of a diff without its sign, or behind the second ``@@``.
+
+    The rest of a line that a mail program wrapped has neither.
+    """
     if kind == KIND_HUNK:
         ranges = _hunk_ranges(line)
-        return line[ranges.end() :] if ranges else ""
-    return line[1:]
+        return line[ranges.end() :] if ranges else line
+    return line[1:] if line[:1] in _SIGNS[kind] else line
 
 
 def _diff_line(line: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,6 +62,25 @@ def test_phrases_go_over_lines_of_prose_and_not_over_quotations() -> None:
 def test_each_line_of_code_is_a_run() -> None:
     """No phrase goes from one line of a diff to the next."""
     assert texts([("+", "+a b"), ("+", "+c")])["dfb"] == ["a", "b", BREAK, "c"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "text"),
+    [
+        ("@", "@@ -1,2 +1,3 @@ int turn(struct ring", "int turn struct ring"),
+        ("@", "*ring, unsigned long slot)", "ring unsigned long slot"),
+        ("+", "wrapped away)", "wrapped away"),
+        ("-", "wrapped away)", "wrapped away"),
+        ("=", "without a blank", "without a blank"),
+        ("=", " with a blank", "with a blank"),
+        ("+", "+", ""),
+        ("=", "", ""),
+    ],
+)
+def test_the_rest_of_a_wrapped_line_is_whole(kind: str, line: str, text: str) -> None:
+    """Only a sign is taken off: "unsigned" is found where a hunk header was wrapped before it."""
+    field = {"@": "dfhh", "+": "dfb", "-": "dfa", "=": "dfctx"}[kind]
+    assert texts([(kind, line)])[field] == text.split()
 
 
 def test_text_of_others_without_marks_is_quoted() -> None:
