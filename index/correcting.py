@@ -6,6 +6,10 @@ from patchlore.index.leaves import is_text
 from patchlore.index.people import People
 from patchlore.index.query import Node, Text, leaves
 from patchlore.index.text_search import TextSearch
+from patchlore.index.words import words
+
+#: In a query with more words than these nobody looks for a slip of the fingers.
+_MOST_WORDS = 16
 
 
 def corrected(
@@ -17,9 +21,10 @@ def corrected(
     have are replaced.  None where all seem right.
     """
     changes: list[tuple[int, str, str]] = []
-    for leaf in leaves(tree):
-        if not isinstance(leaf, Text):
-            continue
+    asked = [leaf for leaf in leaves(tree) if isinstance(leaf, Text)]
+    if sum(len(words(leaf.text)) for leaf in asked) > _MOST_WORDS:
+        return None
+    for leaf in asked:
         meant: list[tuple[str, str]] = []
         if not is_text(leaf):
             meant = people.suggest(leaf.text)

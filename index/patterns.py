@@ -13,6 +13,9 @@ from patchlore.index.words import word_spans
 
 _GLUE = frozenset(".-/:\\@")
 
+#: Longer phrases are looked for in pieces: engines read the postings of each word at once.
+LONGEST_PHRASE = 50
+
 
 class Chunk(Struct, frozen=True):
     """Words that follow each other; ``open_end``: the last is the beginning of a word.
@@ -36,7 +39,7 @@ def chunks(text: str, quoted: bool = False) -> list[Chunk]:
     """
     if quoted:
         found = tuple(word for word, _, _ in word_spans(text))
-        return [Chunk(found)] if found else []
+        return _pieces(Chunk(found)) if found else []
     result: list[Chunk] = []
     words: list[str] = []
     start = end = 0
@@ -50,7 +53,17 @@ def chunks(text: str, quoted: bool = False) -> list[Chunk]:
         end = word_end
     if words:
         result.append(_chunk(text, words, start, end))
-    return result
+    return list(dict.fromkeys(piece for chunk in result for piece in _pieces(chunk)))
+
+
+def _pieces(chunk: Chunk) -> list[Chunk]:
+    """A chunk that is no longer than phrases may be, or what it consists of."""
+    if len(chunk.words) <= LONGEST_PHRASE:
+        return [chunk]
+    ends = range(0, len(chunk.words), LONGEST_PHRASE)
+    pieces = [Chunk(chunk.words[end : end + LONGEST_PHRASE]) for end in ends]
+    pieces[-1] = Chunk(pieces[-1].words, chunk.open_end)
+    return list(dict.fromkeys(pieces))
 
 
 def _chunk(text: str, words: list[str], start: int, end: int) -> Chunk:

@@ -75,6 +75,8 @@ class Searcher:
         self._notes: list[str] = []
         self._lost = ""
         self._seconds = 0.0
+        # What words of this query find: the same word may be asked for a thousand times.
+        self._known: dict[tuple[str | None, str, bool], set[int] | None] = {}
 
     def __enter__(self) -> Searcher:
         """Return the searcher itself."""
@@ -159,6 +161,7 @@ class Searcher:
     def _parse(self, query: str) -> Node:
         self._query = query
         self._notes = []
+        self._known = {}
         self._seconds = REGEX_SECONDS
         tree = parse_query(query, self._people.is_trailer)
         self._notes += [
@@ -201,8 +204,12 @@ class Searcher:
         text = self._open_text()
         if text is None:
             return set()
+        asked = (leaf.prefix.name if leaf.prefix else None, leaf.text, leaf.quoted)
+        if asked in self._known:
+            return self._known[asked]
         try:
-            return text.find(leaf.prefix.name if leaf.prefix else None, leaf.text, leaf.quoted)
+            self._known[asked] = found = text.find(*asked)
+            return found
         except DamagedIndex as error:
             self._give_up(error)
             return set()
@@ -356,14 +363,14 @@ class Searcher:
         With LIMIT only of those that can be among so many of the best.
         """
         scores: dict[int, float] = {}
-        asked = [
+        asked = dict.fromkeys(
             (leaf.prefix.name if leaf.prefix else None, leaf.text, leaf.quoted)
             for leaf in leaves(tree)
             if isinstance(leaf, Text) and is_text(leaf)
-        ]
+        )
         text = self._open_text() if asked else None
         if text is not None:
-            scores = text.rank(asked, ids)
+            scores = text.rank(list(asked), ids)
         for leaf in leaves(tree):
             if isinstance(leaf, Exact) and leaf.prefix.name in BUG_PREFIXES:
                 for message, strength in self._facts.strengths(bug_of(leaf)).items():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from patchlore.index.errors import QueryError
 from patchlore.index.search import Searcher
+from patchlore.index.text_search import TextSearch
 from patchlore.kb.store import Archive
 from tests.index.conftest import Numbers
 from tests.index.letters import FIXED, UPSTREAM, mid
@@ -65,6 +66,21 @@ def test_names_are_stemmed_for_a_bare_word_too(found: Numbers) -> None:
     """ "quills" is nobody's name, but a bare word means its kin in senders and ids, as on lore."""
     assert found("quills") == found("quill") >= found("f:quill") != set()
     assert found("Quills") == found('"quills"') == set()
+
+
+def test_a_word_is_looked_for_once(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often a query has it."""
+    asked: list[str] = []
+    find = TextSearch.find
+
+    def counted(self: TextSearch, prefix: str | None, text: str, quoted: bool) -> set[int] | None:
+        asked.append(text)
+        return find(self, prefix, text, quoted)
+
+    monkeypatch.setattr(TextSearch, "find", counted)
+    once = searcher.find("ring")
+    assert searcher.find(" ".join(["ring"] * 100)) == once
+    assert asked == ["ring", "ring"]
 
 
 def test_identifiers_are_found_whole_and_by_part(found: Numbers) -> None:

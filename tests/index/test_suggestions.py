@@ -49,6 +49,13 @@ def test_what_is_found_needs_no_suggestion(searcher: Searcher) -> None:
     assert searcher.search("widget").suggestion is None
 
 
+def test_a_pasted_text_is_not_corrected(searcher: Searcher) -> None:
+    """Looking for near words takes time for each; a log has hundreds that are in no mail."""
+    log = " ".join(f"s:x{number}" for number in range(15))
+    assert searcher.search(f"widgte {log}").suggestion is not None
+    assert searcher.search(f"widgte {log} more").suggestion is None
+
+
 def test_suggestion_finds_something_by_itself(searcher: Searcher) -> None:
     """A word that is suggested is in the field that was asked for."""
     suggestion = searcher.search("dfa:old_wrap_helpre").suggestion

@@ -141,6 +141,17 @@ def test_quotes_make_one_phrase() -> None:
     ]
 
 
+def test_what_is_asked_for_again_is_asked_once_and_long_phrases_in_pieces() -> None:
+    """Engines read the postings of each word of a phrase at once: thousands would take minutes."""
+    assert [chunk.words for chunk in chunks("a=b=a=" * 1000)] == [("a",), ("b",)]
+    assert [chunk.words for chunk in chunks("the " * 5000, quoted=True)] == [("the",) * 50]
+    names = [f"w{number}" for number in range(120)]
+    for text, quoted in ((" ".join(names), True), ("-".join(names) + "*", False)):
+        pieces = chunks(text, quoted)
+        assert [len(piece.words) for piece in pieces] == [50, 50, 20]
+        assert [piece.open_end for piece in pieces] == [False, False, not quoted]
+
+
 def test_capitals_and_stars_are_not_stemmed() -> None:
     """A word with a capital is meant as it stands; a star makes it the beginning of a word."""
     small, capital, star = chunks("tests Tests test*")
