@@ -162,10 +162,12 @@ def _group(events: Iterable[Event]) -> list[list[Event]]:
     """Bring together the events of each commit; nominations of unknown commits by title.
 
     A revert that names a commit of the stable tree itself is about the row with
-    the title that it quotes.
+    the title that it quotes; one that names no commit at all only where one row
+    has the title, and had it before.
     """
     groups: dict[str, list[Event]] = {}
     titles: dict[str, str] = {}
+    fitting: dict[str, set[str]] = {}
     reverts: list[Event] = []
     for event in events:
         title = even_out(event.subject)
@@ -176,8 +178,15 @@ def _group(events: Iterable[Event]) -> list[list[Event]]:
         groups.setdefault(group, []).append(event)
         if title:
             titles.setdefault(title, group)
+            fitting.setdefault(title, set()).add(group)
     for event in reverts:
-        group = titles.get(even_out(event.subject), "")
+        title = even_out(event.subject)
+        group = titles.get(title, "")
+        if event.sha is None and (
+            len(fitting.get(title, ())) != 1
+            or all((item.timestamp or 0) > (event.timestamp or 0) for item in groups[group])
+        ):
+            continue
         # What a revert of a revert names is the first revert, which may be a row, too.
         if event.sha in groups and (event.kind == "reverted" or event.commit or not group):
             group = str(event.sha)

@@ -12,6 +12,7 @@ from patchlore.kb.fix_graph import Graph, Record, Ref, Target, Upstream, is_main
 from patchlore.kb.git_places import GitPlaces
 from patchlore.kb.merge import even_out, title_hash
 from patchlore.kb.store import Archive
+from patchlore.kb.title_reverts import reverts_by_title
 from patchlore.kb.versions import parse_version, rank, short_name
 
 CERTAIN, HIGH, MEDIUM = range(3)
@@ -186,7 +187,7 @@ def _undone(archive: Archive, places: GitPlaces) -> set[str]:
         return set()
     numbers = ", ".join(str(place) for place in sorted(places.own))
     rows = archive.execute(
-        "SELECT c.sha, t.sha FROM git_commit_ref AS r"
+        "SELECT c.id, c.sha, t.sha FROM git_commit_ref AS r"
         " CROSS JOIN git_commit AS c ON c.id = r.git_commit"
         " CROSS JOIN git_commit AS t ON t.sha >= r.sha AND t.sha < r.sha || 'g'"
         f" WHERE r.relation IN ('reverts', 'reverted-upstream') AND c.place IN ({numbers})"
@@ -195,7 +196,9 @@ def _undone(archive: Archive, places: GitPlaces) -> set[str]:
     ).fetchall()
     reverted_by: dict[str, set[str]] = {}
     undone: set[str] = set()
-    for sha, target in rows:
+    titled = reverts_by_title(archive, places.own, places.own)
+    rows += [(revert.id, revert.sha, revert.target) for revert in titled]
+    for _, sha, target in sorted(rows):
         if target in reverted_by:
             undone -= reverted_by[target]
         else:

@@ -17,6 +17,7 @@ from patchlore.kb.git_places import GitPlaces
 from patchlore.kb.own_commits import upstream_of
 from patchlore.kb.reading import MIN_HEX
 from patchlore.kb.store import Archive
+from patchlore.kb.title_reverts import reverts_by_title
 from patchlore.kb.versions import Interval, parse_version
 
 #: Relations that are read, as commit_ref has them.
@@ -31,6 +32,9 @@ RELATIONS = (
 _WANTED = ", ".join(f"'{relation}'" for relation in RELATIONS)
 
 _FULL = 40
+
+#: How sure it is what a title takes back, as patchlore.kb.contents counts.
+_HIGH = 1
 
 
 class Target(Struct):
@@ -130,6 +134,10 @@ class Graph:
             commit = by_id[row[0]]
             made = (*row[1:], 0, commit.sha, commit.sha, commit.time, None, None)
             pending.append((commit, made))
+        for revert in reverts_by_title(self._archive, wanted, self._places.upstream):
+            commit = by_id[revert.id]
+            made = ("reverts", revert.target, None, 1, revert.subject, _HIGH, 0, commit.sha)
+            pending.append((commit, (*made, commit.sha, commit.time, None, None)))
 
     def _read_stable(self, pending: list[tuple[Upstream, tuple[object, ...]]]) -> None:
         """Commits upstream that no mainline which was read has, but another stable tree.

@@ -21,6 +21,7 @@ from patchlore.kb.git_places import GitPlaces
 from patchlore.kb.git_reading import SAME_CHANGE, Place, Places, read_stored, trees_with
 from patchlore.kb.reading import MIN_HEX
 from patchlore.kb.store import Archive
+from patchlore.kb.title_reverts import BY_TITLE, reverts_by_title
 from patchlore.kb.versions import parse_version, rank
 
 #: Rules of these events: the upstream commit is in the tree itself, or a commit with its marker.
@@ -60,7 +61,7 @@ def git_events_of_tree(archive: Archive, tree: str, events: Sequence[Event]) -> 
     if not has_trees(archive):
         return []
     for event in events:
-        if event.sha is None:
+        if event.sha is None and event.rule != BY_TITLE:
             event.sha = commit_of(archive, event.message)
     found = list(_backports(archive, tree))
     if rank(tree) is not None:
@@ -283,6 +284,13 @@ def _reverts(archive: Archive, tree: str, backports: Sequence[Event]) -> Iterato
         " AND r.relation IN ('reverts', 'reverted-upstream') GROUP BY c.id, r.sha ORDER BY c.id",
         (tree,),
     ).fetchall()
+    own = GitPlaces(archive, tree).own
+    titled = [
+        (item.sha, item.by, item.time, item.place, item.target, 1, item.subject, 1, BY_TITLE)
+        for item in reverts_by_title(archive, own, own)
+    ]
+    if titled:
+        rows = sorted([*rows, *titled], key=lambda row: row[2] or 0)
     yield from _undone(Places(archive), tree, rows, backports)
 
 
@@ -349,7 +357,7 @@ def _undone(
 
 
 def _revert(places: Places, tree: str, row: Sequence[Any], undone: Event) -> Iterator[Event]:
-    sha, by, time, number, named, line, text, confidence = row
+    sha, by, time, number, named, line, text, confidence, *rule = row
     for place in places.of(number):
         if place.tree == tree and is_own(tree, place):
             made = _event(
@@ -363,7 +371,7 @@ def _revert(places: Places, tree: str, row: Sequence[Any], undone: Event) -> Ite
                 line=line,
                 text=text,
                 confidence=confidence,
-                rule=MARKED,
+                rule=rule[0] if rule else MARKED,
             )
             yield made
 

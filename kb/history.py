@@ -14,6 +14,7 @@ from patchlore.kb.git_nominations import git_nominations
 from patchlore.kb.merge import even_out, title_hash
 from patchlore.kb.replies import drops, taken
 from patchlore.kb.store import Archive
+from patchlore.kb.title_reverts import mail_reverts
 from patchlore.kb.trees import in_range, takes_notes, trees_for, trees_of, trees_to_tell
 from patchlore.kb.undoing import titles_about, undoing
 from patchlore.kb.versions import rank, tree_name
@@ -41,7 +42,7 @@ _COUNTS = """
 def events_of_tree(archive: Archive, tree: str) -> list[Event]:
     """Return all events in a tree (any spelling of its name), oldest first."""
     tree = tree_name(tree)
-    events = list(_posted_to(archive, tree))
+    events = [*_posted_to(archive, tree), *mail_reverts(archive, tree)]
     number = None if "-" in tree else rank(tree)
     if number is not None:
         events += _posted_to_range(archive, tree, number)

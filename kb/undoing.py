@@ -36,6 +36,20 @@ def undoing(title: str | None) -> tuple[str, bool] | None:
     return inner, undone
 
 
+def takes_back(title: str | None) -> str | None:
+    """Return the title of the commit that a title of such a form takes back itself.
+
+    ``Revert "x"`` takes back x, ``Reapply "x"`` the revert of x.
+    """
+    text = (title or "").strip()
+    head = text[:9].casefold()
+    if text.endswith('"') and head.startswith(_REVERT) and len(text) > len(_REVERT) + 1:
+        return text[len(_REVERT) : -1]
+    if text.endswith('"') and head.startswith(_REAPPLY) and len(text) > len(_REAPPLY) + 1:
+        return f'Revert "{text[len(_REAPPLY) : -1]}"'
+    return None
+
+
 def titles_about(title: str) -> list[str]:
     """Return the titles of a revert, of a revert of that, and of applying ``title`` again."""
     return [f'Revert "{title}"', f'Revert "Revert "{title}""', f'Reapply "{title}"']

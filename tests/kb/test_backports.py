@@ -198,6 +198,25 @@ def test_a_partial_revert_reverts_nothing(tmp_path: pathlib.Path) -> None:
     assert row.state == "reverted"
 
 
+def test_a_posted_revert_may_name_a_title_alone(tmp_path: pathlib.Path) -> None:
+    """Its row is the one with that title; not where two have it, nor what came later."""
+    revert = message(
+        "revert@example.org",
+        subject='[PATCH 5.10] Revert "tick: use two"',
+        clean_subject='Revert "tick: use two"',
+        subject_tags=tags("5.10.y"),
+        is_patch=True,
+        timestamp=NOON + 9 * DAY,
+        source=source(offset=5),
+    )
+    (row,) = rows(tmp_path, "5.10", notice(1, "added"), revert)
+    assert (row.state, row.sha, row.event.rule) == ("reverted", UPSTREAM, "title of a revert")
+    (row,) = rows(tmp_path / "later", "5.10", notice(11, "added"), revert)
+    assert row.state == "queued"
+    two = rows(tmp_path / "two", "5.10", notice(1, "added"), notice(2, "added", sha=OTHER), revert)
+    assert {row.state for row in two} == {"queued"}
+
+
 def test_a_release_is_known_by_its_shortlog(tmp_path: pathlib.Path) -> None:
     """The announcement's shortlog has the title: the commit is released."""
     release = message(

@@ -103,6 +103,40 @@ def test_a_fix_that_was_reverted_upstream_is_not_needed(trees: Trees) -> None:
     assert trees.rows() == []
 
 
+def test_a_revert_may_name_its_commit_by_the_title_alone(trees: Trees) -> None:
+    """Upstream and in the tree, where one older commit has the title."""
+    fix = trees.main(fixing("clock: begin at one", trees.base, "clock: begin"))
+    trees.main('Revert "clock: begin at one"\n\nIt began too late.\n')
+    assert fix not in trees.states()
+    cause = trees.main("tick: use two")
+    trees.backport(cause, "tick: use two")
+    trees.stable('Revert "tick: use two"\n\nOne is enough.\n')
+    trees.main(fixing("tick: count right", cause))
+    rows = trees.rows()
+    assert {row.sha: row.state for row in rows} == {cause: "reverted"}
+    assert (rows[0].event.rule, rows[0].event.confidence) == ("title of a revert", "high")
+    assert rows[0].event.text == 'Revert "tick: use two"'
+
+
+def test_a_revert_upstream_by_title_is_needed_where_the_commit_was_taken(trees: Trees) -> None:
+    """As one that names the commit, with less confidence."""
+    cause = trees.main("tick: use two")
+    trees.backport(cause, "tick: use two")
+    revert = trees.main('Revert "tick: use two"\n\nOne is enough.\n')
+    row = by_sha(trees.rows(), revert)
+    assert (row.state, row.event.rule) == ("needed", "reverts a commit of the tree")
+    assert (row.event.confidence, row.event.line) == ("high", 1)
+    assert row.event.text == 'Revert "tick: use two"'
+
+
+def test_a_revert_by_a_title_that_two_commits_have_says_nothing(trees: Trees) -> None:
+    """Nobody can tell which it takes back."""
+    fix = trees.main(fixing("clock: begin at one", trees.base, "clock: begin"))
+    trees.main("clock: begin at one\n\nAnother place.\n")
+    trees.main('Revert "clock: begin at one"\n\nIt began too late.\n')
+    assert trees.states()[fix] == "needed"
+
+
 def test_a_partial_revert_leaves_the_fix_needed(trees: Trees) -> None:
     """Some of it stays."""
     fix = trees.main(fixing("clock: begin at one", trees.base, "clock: begin"))
