@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from patchlore.ingest.facts.stable_ranges import (
+from patchlore.ingest.stable_ranges import (
     Span,
     doubted_in,
     rank_of,

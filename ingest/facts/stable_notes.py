@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from patchlore.ingest.facts.context import Context
-from patchlore.ingest.facts.stable_ranges import read_ranges
 from patchlore.ingest.message import CommitRef, Dependency, StableNote
+from patchlore.ingest.stable_ranges import read_ranges
 
 _CC = re.compile(r"[ \t]{0,2}cc[ \t]*:[ \t]*(.*)", re.I)
 #: vger.kernel.org as it is, masked by openwall or by spinics, or MARC's spelling.
