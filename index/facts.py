@@ -42,6 +42,15 @@ KINDS_OF_MAIL = {
     "applicable": "applicable",
 }
 
+_TAKES_BACK = (
+    "id IN (SELECT message FROM commit_ref WHERE relation IN ('reverts', 'reverted-upstream'))"
+    " AND id IN (SELECT message FROM target_tree)"
+)
+#: As kb/undoing.py reads titles: Reapply "x", Revert "Revert "x"".
+_AGAIN = (
+    "(is_reapply OR revert_depth > 0 AND revert_depth % 2 = 0"
+    " AND coalesce(commit_subject, clean_subject) NOT LIKE '%reapply \"%')"
+)
 _EVENT = {
     "nominated": "(id IN (SELECT message FROM stable_note)"
     " OR id IN (SELECT message FROM commit_ref WHERE kind = 'request'))",
@@ -56,8 +65,8 @@ _EVENT = {
     "dropped": "notice = 'dropped'",
     "released": "(notice = 'released'"
     " OR id IN (SELECT message FROM message_place WHERE state = 'released'))",
-    "reverted": "id IN (SELECT message FROM commit_ref WHERE relation = 'reverts')"
-    " AND id IN (SELECT message FROM target_tree)",
+    "reverted": f"{_TAKES_BACK} AND NOT {_AGAIN}",
+    "re-applied": f"{_TAKES_BACK} AND {_AGAIN}",
 }
 
 _FIDELITIES = ("exact", "rewritten", "masked", "flattened")

@@ -40,7 +40,7 @@ STATUS_CHOICES = (
 )  # fmt: skip
 EVENT_CHOICES = (
     "nominated", "autosel", "posted", "queued", "review", "failed", "dropped", "released",
-    "reverted",
+    "reverted", "re-applied",
 )  # fmt: skip
 FIDELITY_CHOICES = ("exact", "rewritten", "masked", "flattened")
 WHERE_CHOICES = (

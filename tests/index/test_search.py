@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from patchlore.index.errors import QueryError
 from patchlore.index.search import Searcher
 from patchlore.index.text_search import TextSearch
+from patchlore.ingest.parse import parse_raw
+from patchlore.ingest.raw import Raw, Source
 from patchlore.kb.store import Archive
 from tests.index.conftest import Numbers
 from tests.index.letters import FIXED, UPSTREAM, mid
@@ -297,3 +299,27 @@ def test_small_letters_mean_the_kin_of_a_name(found: Numbers) -> None:
     """As on lore: a capital or quotes mean just that name; ``author:`` always does."""
     assert found("f:adas") == found("f:ada") != set()
     assert found("f:Adas") == found('f:"adas"') == found("author:adas") == set()
+
+
+def test_what_is_applied_again_is_told_from_a_revert(tmp_path: pathlib.Path) -> None:
+    """By its title, as the history of a backport has it."""
+    titles = ('Revert "x"', 'Reapply "x"', 'Revert "Revert "x""', 'Revert "Reapply "x""')
+    raws = [
+        Raw(
+            data=(
+                f"From: Ada Quill <ada@example.org>\nSubject: [PATCH 5.10] {title}\n"
+                f"Message-ID: <undo-{number}@example.org>\n\n"
+                f"This reverts commit {UPSTREAM}.\n---\n"
+                "--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\n-one\n+two\n"
+            ).encode(),
+            source=Source(path="/mail/x.mbox", format="mbox", offset=number),
+        )
+        for number, title in enumerate(titles)
+    ]
+    with Archive(tmp_path / "undone", write=True) as archive:
+        archive.add([parse_raw(raw) for raw in raws], raws)
+        for query, wanted in (("event:reverted", {0, 3}), ("event:re-applied", {1, 2})):
+            results = Searcher(archive).search(query)
+            assert {hit.key for hit in results.hits} == {
+                f"undo-{number}@example.org" for number in wanted
+            }
