@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Iterator
+from typing import Any, Self
 
 from msgspec import Struct
 
+from patchlore.ingest.message import Message
 from patchlore.kb.content import decode_message
 from patchlore.kb.errors import ArchiveError
 from patchlore.kb.git_checking import damaged_commits
+from patchlore.kb.rows import COLUMNS, FACT_TABLES, INSERTS, fact_rows
+from patchlore.kb.shaping import shape
 from patchlore.kb.store import FACTS_VERSION, Archive
 from patchlore.kb.text import count
 from patchlore.kb.upgrading import missing
@@ -131,6 +135,7 @@ def _check_commits(archive: Archive, report: Report) -> None:
 def _check_contents(archive: Archive, report: Report) -> None:
     """The raw mail of each message against its hash, and that its facts can be read."""
     bad = number = 0
+    expected = _FactRows(archive)
     rows = archive.execute(
         "SELECT m.id, copy.sha256 FROM message AS m JOIN copy ON copy.id = m.best_copy"
         " ORDER BY m.id"
@@ -139,7 +144,7 @@ def _check_contents(archive: Archive, report: Report) -> None:
         number += 1
         try:
             content = archive.content(id_)
-            decode_message(content.facts)
+            expected.add(id_, decode_message(content.facts))
             fault = "" if hashlib.sha256(content.raw).digest() == sha256 else "hash differs"
         except (ArchiveError, KeyError, ValueError) as error:
             fault = str(error)
@@ -149,6 +154,64 @@ def _check_contents(archive: Archive, report: Report) -> None:
             if bad <= _LISTED:
                 report.faults.append(f"message {id_}: raw mail or facts are damaged ({fault})")
     _told(report, number, bad, "message")
+    if bad or report.is_outdated:
+        return  # the facts of all are not known, or were shaped in another way
+    faults = list(expected.faults())
+    report.faults += faults
+    if not faults:
+        report.verified.append("that the tables have the facts of all messages")
+
+
+class _FactRows:
+    """How many rows each table of facts has, and should have by the facts in ``content``."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._rows: dict[str, list[tuple[object, ...]]] = {table: [] for table in INSERTS}
+        self._numbers = dict.fromkeys(FACT_TABLES, 0)
+        self._keys = {table: self._key(table) for table in FACT_TABLES}
+
+    def _key(self, table: str) -> list[int]:
+        """The places of the primary key in rows of ``fact_rows``; none where all rows count."""
+        columns = COLUMNS[table].split(", ")
+        found = self._archive.execute(f"PRAGMA table_info({table})").fetchall()
+        key = [row[1] for row in found if row[5]]
+        return [columns.index(name) for name in key] if set(key) <= set(columns) else []
+
+    def add(self, message: int, made: Message) -> None:
+        """Count the rows of a message."""
+        nameless: Any = _Unnamed()
+        fact_rows(self._rows, message, shape(made), nameless, nameless, 0)
+        for table, key in self._keys.items():
+            rows = self._rows[table]
+            if rows:
+                once = {tuple(row[place] for place in key) for row in rows} if key else rows
+                self._numbers[table] += len(once)
+        for rows in self._rows.values():
+            rows.clear()
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is told of each table that has more or fewer rows."""
+        for table, number in self._numbers.items():
+            there = self._archive.value(f"SELECT count(*) FROM {table}")
+            if there != number:
+                yield f"table {table}: {there:,} rows where the facts of the mails make {number:,}"
+
+
+class _Unnamed:
+    """Stands for tables of names: a text is its own id."""
+
+    @property
+    def people(self) -> Self:
+        return self
+
+    paths = roles = lists = people
+
+    def id_of(self, texts: object) -> object:
+        return texts
+
+    def join(self, one: object, other: object) -> None:
+        """Threads are of no interest here."""
 
 
 def _check_copies(archive: Archive, report: Report) -> None:

@@ -8,7 +8,8 @@ from patchlore.kb.shaping import Shaped
 #: Ancestors beyond these are left out: a mail with thousands is a damaged or hostile one.
 _MAX_REFERENCES = 1000
 
-_COLUMNS = {
+#: The columns that are written of each table.
+COLUMNS = {
     "reference": "message, position, mid",
     "message_person": "message, role, person",
     "trailer": "message, position, role, value",
@@ -53,7 +54,7 @@ _COLUMNS = {
 
 #: The tables that are emptied for a message whose facts are redone; its lists
 #: stay, since copies of lesser fidelity put it on theirs.
-FACT_TABLES = tuple(table for table in _COLUMNS if table != "message_list")
+FACT_TABLES = tuple(table for table in COLUMNS if table != "message_list")
 
 #: The statement that fills each table.
 INSERTS = {
@@ -61,7 +62,7 @@ INSERTS = {
         f"INSERT OR IGNORE INTO {table} ({columns})"
         f" VALUES ({', '.join('?' * (columns.count(',') + 1))})"
     )
-    for table, columns in _COLUMNS.items()
+    for table, columns in COLUMNS.items()
 }
 
 

@@ -114,5 +114,7 @@ def looks_like_mbox(head: bytes) -> bool:
     following = line_at(head, len(line))
     if is_header_line(following) or following.startswith((b"From ", b">From ")):
         return is_separator_line(line)
+    if b" format=" in line and is_separator_line(line):
+        return True  # a text that is no mail, as `export --all` writes it
     # A mailbox that begins with a mail without a header has another one further on.
     return is_separator_line(line) and head.find(b"\nFrom ", len(line)) >= 0

@@ -218,6 +218,19 @@ def test_a_text_that_is_no_mail_comes_back_as_what_it_is(
     assert len(mails) == 3
 
 
+def test_a_text_that_is_no_mail_may_stand_alone(tmp_path: pathlib.Path) -> None:
+    """An archive of one patch without a header is exported to a mailbox that is known for one."""
+    (tmp_path / "lamp.patch").write_bytes(b"--- a/lamp.c\n+++ b/lamp.c\n@@ -1 +1 @@\n-a\n+b\n")
+    found = []
+    for place, name in (("one", "lamp.patch"), ("two", "all.mbox")):
+        with Archive(tmp_path / place, write=True) as archive:
+            fill(archive, [str(tmp_path / name)], jobs=0)
+            found.append(said(archive))
+            with (tmp_path / "all.mbox").open("wb") as out:
+                write_everything(archive, out)
+    assert found[0] == found[1]
+
+
 def test_a_list_that_only_a_page_names_is_kept(tmp_path: pathlib.Path) -> None:
     """The mail is exported, and what the page's copy knew goes with it."""
     page = message(source=source("/p/1", fidelity="masked", format="openwall-html", list="gadgets"))

@@ -223,6 +223,9 @@ def test_check_repair_mends_a_torn_file(
         "DELETE FROM list",
         "DELETE FROM person",
         "DELETE FROM role",
+        "DELETE FROM commit_ref WHERE id % 2",
+        "DELETE FROM trailer WHERE message < 9",
+        "INSERT INTO cve VALUES ('CVE-2024-11111', 7)",
         "UPDATE meta SET value = 3 WHERE name = 'revision'",
     ],
 )
