@@ -72,14 +72,16 @@ def run_stats(args: argparse.Namespace) -> int:
 def run_check(args: argparse.Namespace) -> int:
     """Verify everything; 1 when something is wrong."""
     from patchlore.kb.checking import Report, check
-    from patchlore.kb.errors import ArchiveError, NoArchiveError
+    from patchlore.kb.errors import ArchiveError, NoArchiveError, OtherVersionError
 
     try:
+        if args.repair:
+            _upgrade(args)
         with open_archive(args) as archive:
             report = check(archive)
             check_index(archive, report)
-    except NoArchiveError:
-        raise
+    except (NoArchiveError, OtherVersionError):
+        raise  # nothing is damaged
     except ArchiveError as error:
         if not args.repair:
             raise
@@ -108,6 +110,17 @@ def check_index(archive: Archive, report: Report) -> None:
     report.verified += verified
     report.index_faults += faults
     report.faults += faults
+
+
+def _upgrade(args: argparse.Namespace) -> None:
+    """Bring an archive of an older version up to date, which is no repair; refuse others."""
+    from patchlore.kb.errors import OtherVersionError
+    from patchlore.kb.store import Archive
+
+    try:
+        open_archive(args).close()
+    except OtherVersionError:
+        Archive(archive_path(args), write=True).close()
 
 
 def _repaired(args: argparse.Namespace, report: Report) -> Report:

@@ -9,7 +9,7 @@ import pathlib
 import sqlite3
 from typing import IO
 
-from patchlore.kb.errors import ArchiveError
+from patchlore.kb.errors import ArchiveError, OtherVersionError
 
 #: PRAGMA application_id: "PLor"; an SQLite file of somebody else is refused.
 APPLICATION_ID = 0x504C6F72
@@ -72,7 +72,7 @@ def refuse_foreign(path: pathlib.Path) -> None:
     except sqlite3.Error:
         return  # what is wrong with it is said when it is opened for writing
     if owner != APPLICATION_ID and (owner or tables):
-        raise ArchiveError(f"{path} is not an archive of patchlore.")
+        raise OtherVersionError(f"{path} is not an archive of patchlore.")
 
 
 def connect(path: pathlib.Path, *, write: bool) -> sqlite3.Connection:

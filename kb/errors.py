@@ -16,6 +16,10 @@ class NoArchiveError(ArchiveError):
     exit_status = 2
 
 
+class OtherVersionError(ArchiveError):
+    """The archive is whole, but of another version of patchlore, or of somebody else."""
+
+
 class UsageError(PatchloreError):
     """The command line asks for something that can't be meant."""
 

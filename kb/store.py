@@ -27,7 +27,7 @@ from patchlore.kb.database import (
     refuse_foreign,
     take_lock,
 )
-from patchlore.kb.errors import ArchiveError, NoArchiveError
+from patchlore.kb.errors import ArchiveError, NoArchiveError, OtherVersionError
 from patchlore.kb.upgrading import can_upgrade, schema, upgrade
 
 #: The version of kb/schema.sql that this program reads and writes.
@@ -189,7 +189,8 @@ class Archive:
     @property
     def facts_version(self) -> int:
         """The version of the facts in the tables (FACTS_VERSION when they are up to date)."""
-        return int(self.value("SELECT value FROM meta WHERE name = 'facts'") or 1)
+        value = self.value("SELECT value FROM meta WHERE name = 'facts'")
+        return value if isinstance(value, int) else 1
 
     @property
     def codec(self) -> Codec:
@@ -249,11 +250,18 @@ class Archive:
         except sqlite3.DatabaseError as error:
             raise explain_error(error, self.path) from error
         if owner != APPLICATION_ID:
-            raise ArchiveError(f"{database_path(self.path)} is not an archive of patchlore.")
+            raise OtherVersionError(f"{database_path(self.path)} is not an archive of patchlore.")
         if version > SCHEMA_VERSION:
-            raise ArchiveError(
+            raise OtherVersionError(
                 f"The archive {self.path} was written by a newer patchlore "
                 f"(schema {version}, this one knows {SCHEMA_VERSION}): update patchlore."
+            )
+        if self.writable and self.facts_version > FACTS_VERSION:
+            # Rows of an older form among those would never be redone.
+            raise OtherVersionError(
+                f"The facts in the archive {self.path} are of a newer patchlore "
+                f"({self.facts_version}, this one makes {FACTS_VERSION}): update patchlore "
+                "to write to it; reading works."
             )
         if version < SCHEMA_VERSION:
             self._upgrade(version)
@@ -261,12 +269,12 @@ class Archive:
     def _upgrade(self, version: int) -> None:
         """Bring an older archive up to date; one that is only read can't be."""
         if not can_upgrade(version):
-            raise ArchiveError(
+            raise OtherVersionError(
                 f"The archive {self.path} was written by an older patchlore (schema {version}, "
                 f"now {SCHEMA_VERSION}): ingest its sources into a new archive."
             )
         if not self.writable:
-            raise ArchiveError(
+            raise OtherVersionError(
                 f"The archive {self.path} was written by an older patchlore (schema {version}, "
                 f"now {SCHEMA_VERSION}): run 'patchlore --archive {self.path} ingest SOURCE' with "
                 "any of its sources, which upgrades it and keeps what is in it."
