@@ -107,6 +107,13 @@ def same_message(one: Identity, other: Identity) -> bool:
         return subject or near
     if not (subject and near):
         return False
+    if (
+        one.is_faithful
+        and other.is_faithful
+        and None not in (one.body_hash, other.body_hash, one.timestamp, other.timestamp)
+        and one.timestamp != other.timestamp
+    ):
+        return False  # a robot's next report: both have the text and the date as they were sent
     # A list that rewrites From (DMARC) leaves the date alone.
     exact = one.timestamp is not None and one.timestamp == other.timestamp
     return exact or senders_agree(one.sender, other.sender)

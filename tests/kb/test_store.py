@@ -238,6 +238,32 @@ def test_two_mails_under_one_message_id_stay_two(tmp_path: pathlib.Path) -> None
     assert keys == ["one@example.org", "one@example.org#2"]
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_robot_may_send_two_mails_of_one_id_within_hours(
+    tmp_path: pathlib.Path, at_once: bool
+) -> None:
+    """With one subject, too: text and date as they were sent tell them apart."""
+    later = message(
+        timestamp=NOON + 7200,
+        body="Today the clock ticks three times, which nobody has ever asked it to do.\n",
+        source=source(offset=5000),
+    )
+    page = message(
+        timestamp=NOON + 3600,  # in the zone of the archive
+        source=source("/pages/1.html", fidelity="masked"),
+    )
+    if at_once:
+        store(tmp_path, message(), later, page)
+    else:
+        for item in (message(), later, page):
+            store(tmp_path, item)
+    with Archive(tmp_path) as archive:
+        rows = archive.execute(
+            "SELECT key, count(*) FROM mail JOIN copy ON copy.message = mail.id GROUP BY 1"
+        ).fetchall()
+    assert rows == [("one@example.org", 2), ("one@example.org#2", 1)]
+
+
 def test_the_same_subject_from_somebody_else_is_another_mail(tmp_path: pathlib.Path) -> None:
     """Without a Message-ID, another sender on another day is another message."""
     other = message(
