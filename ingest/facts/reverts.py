@@ -15,15 +15,16 @@ _PART = r"(?:partial(?:ly)?|partly|mostly)"
 _COMMIT = r"(?:(?:the\s+)?(?:upstream\s+|following\s+|mainline\s+)?commits?\s+(?:id\s+)?)?"
 _OPENING = re.compile(
     rf"\b(?:({_PART})\s+reverts?\s+{_COMMIT}|({_PART})\s+revert\s+of\s+{_COMMIT}"
-    r"|reverts?\s+((?:[\w./-]{1,40}\s+){0,5}?(?:parts?|portions?|hunks?|bits?|half)\s+(?:of|from|in))"
+    r"|reverts?\s+((?:[\w./-]{1,40}\s+){0,5}?(?:parts?|portions?|hunks?|bits?|half|most|some)\s+(?:of|from|in))"
     rf"\s+{_COMMIT}|reverts\s+{_COMMIT}|revert\s+of\s+{_COMMIT})[\"'(]?" + _SHA + _TITLE,
     re.I,
 )
 #: Behind the commit: "…, partially.", "… (in part)", "… except for its tests", "…, but keep".
 _IN_PART = re.compile(
-    rf"[\s,;:.(-]{{1,4}}(?:(?:but|only|though)\s+){{0,2}}(?:{_PART}|in\s+part|except|apart\s+from"
-    r"|other\s+than|minus|with\s+the\s+exception"
-    r"|(?<=but\s)(?:keeps?|leaves?|retains?|not|only))\b",
+    r"(?:[ \t]+\w[\w \t]{0,40},)?(?:[ \t,;:(-]{1,4}\n?|\n)[ \t]{0,4}(?:(?:but|only|though)\s+){0,2}"
+    rf"(?:{_PART}|in\s+part|except|apart\s+from|other\s+than|minus|with\s+the\s+exception"
+    r"|(?<=but\s)(?:keeps?|leaves?|retains?|only|not(?!\s+(?:commit\s+)?[0-9a-f]{7}))"
+    r"|(?<=only\s)(?:for|in|on))\b",
     re.I,
 )
 #: Before it: what is said not to be a revert ("instead of a revert of commit …").

@@ -20,6 +20,8 @@ _ADDRESS = re.compile(
     r"| \(\) (?:vger ! )?kernel ! org| at vger\.kernel\.org)>?",
     re.I,
 )
+#: Behind the address as a display name: "stable@…" <stable@…>.
+_SAME_ADDRESS = re.compile(r"[\"'][ \t]{0,2}<[^<>]{0,80}>?")
 _NAME_ONLY = re.compile(r"[\"']?(?:linux-)?stable(?: kernel| team)?[\"']?$", re.I)
 _VERSION = r"(?:linux-)?v?\d+\.\d+(?:\.(?:\d+|x|y|\*))?(?:-rc\d+)?(?:-stable)?"
 _ONE_VERSION = re.compile(rf"\+?{_VERSION}(?:[ \t]*[+-])?", re.I)
@@ -37,6 +39,10 @@ _LEADING = re.compile(rf"({_VERSION}\+)[ \t]*[,;:-]?[ \t]+([^\d\s].*)", re.I)
 _PREREQ = re.compile(
     r"(?:([^:#]{1,30}?)[ \t]*:[ \t]*)?([0-9a-f]{7,40})(?![0-9a-z])[ \t]*:?[ \t]*(.*)",
     re.I,
+)
+#: Further ones behind it: "0123456789ab + 123456789abc".
+_MORE = re.compile(
+    r"[ \t]{0,4}(?:[+,&]|and\b)[ \t]{0,4}([0-9a-f]{7,40})(?![0-9a-z])[ \t]{0,4}", re.I
 )
 #: Free text, kept as a comment, that names what has to be there first.
 _DEPENDS = re.compile(
@@ -107,7 +113,7 @@ def _read(context: Context, index: int, value: str) -> None:
 
 def _note(rest: str) -> str:
     """What stands after the address: behind ``#`` or ``@``, in brackets, or bare."""
-    rest = rest.strip().lstrip(">").strip()
+    rest = _SAME_ADDRESS.sub("", rest.strip(), count=1).lstrip(">").strip()
     if rest.startswith(("#", "@")):
         return rest.lstrip("#@ \t").strip()
     if rest[:1] in ("[", "("):
@@ -156,8 +162,12 @@ def _ranges(note: str) -> list[StableNote]:
         return [StableNote(range=part.strip()) for part in _LIST_PART.findall(note)]
     prereq = _PREREQ.match(note)
     if prereq and not prereq[2].isdigit() and (prereq[1] is None or is_range(prereq[1])):
-        ref = CommitRef(sha=prereq[2].lower(), subject=_title(prereq[3]))
-        return [StableNote(range=prereq[1].strip() if prereq[1] else None, prereqs=[ref])]
+        refs, rest = [CommitRef(sha=prereq[2].lower())], prereq[3]
+        while more := _MORE.match(rest):
+            refs.append(CommitRef(sha=more[1].lower()))
+            rest = rest[more.end() :]
+        refs[-1].subject = _title(rest)
+        return [StableNote(range=prereq[1].strip() if prereq[1] else None, prereqs=refs)]
     if is_range(note):
         return [StableNote(range=note)]
     read = read_ranges(note)

@@ -17,6 +17,10 @@ from tests.ingest.letters import OTHER, SHA, THIRD, evidence, parse_letter, pars
         f'This reverts commit {SHA[:12]} ("lamp: glow").',
         f"This reverts commit\n{SHA}.",
         f"This reverts commit {SHA}, reversing\nchanges made to {OTHER}.",
+        f"This reverts commit {SHA}, but not {OTHER}.",
+        f"This reverts commit {SHA}. Mostly harmless.",
+        f"This reverts commit {SHA}.\n\nExcept for one lamp it works.",
+        f"This reverts commit {SHA} as it breaks the lamp.",
     ],
 )
 def test_whole_revert(line: str) -> None:
@@ -52,6 +56,9 @@ def test_partial_revert() -> None:
         f"This is a partial revert of commit {SHA}.",
         f"Partially revert commit {SHA}.",
         f"Partially\nreverts {SHA}.",
+        f"This reverts commit {SHA} as asked for, except the test.",
+        f"This reverts commit {SHA} only for big lamps.",
+        f"This reverts most of commit {SHA}.",
     ],
 )
 def test_wordings_of_a_partial_revert(line: str) -> None:

@@ -21,6 +21,8 @@ VGER = "stable@vger.kernel.org"
         'Cc: "stable" <stable@vger.kernel.org>',
         "Cc: linux-stable <stable@vger.kernel.org>",
         "Cc:stable@vger.kernel.org",
+        'Cc: "stable@vger.kernel.org" <stable@vger.kernel.org>',
+        'Cc: "stable@vger.kernel.org" <stable@vger.kernel.org>, "Nora Finch" <nora@example.org>',
     ],
 )
 def test_address_alone_asks_for_every_tree(line: str) -> None:
@@ -114,6 +116,16 @@ def test_prerequisite_is_picked_before_the_patch(
     (entry,) = parse_patch(f"Text.\n\nCc: {VGER} # {note}").cc_stable
     (ref,) = entry.prereqs
     assert (entry.range, ref.sha, ref.subject) == wanted
+
+
+@pytest.mark.parametrize(
+    "note", [f"{SHA[:12]} + 1b9508f61d3e", f"5.4+: {SHA[:12]}, 1b9508f61d3e and a1f84a3a1b2c"]
+)
+def test_a_note_may_name_several_prerequisites(note: str) -> None:
+    """Each of them has to be in the tree first."""
+    (entry,) = parse_patch(f"Text.\n\nCc: {VGER} # {note}").cc_stable
+    wanted = [SHA[:12], "1b9508f61d3e", "a1f84a3a1b2c"][: 2 + note.count("and")]
+    assert [ref.sha for ref in entry.prereqs] == wanted
 
 
 def test_prerequisites_of_one_range_stand_together_in_order() -> None:
