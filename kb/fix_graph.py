@@ -218,7 +218,7 @@ class Graph:
         ).fetchall()
         self.records = [Record(*row) for row in rows]
         fixes: dict[str, dict[str, Upstream]] = {}
-        titles = {record.cve: record.title for record in self.records if record.title}
+        titles = self._titles_of_records()
         for record in self.records:
             if not record.is_mainline or record.fixed is None:
                 continue
@@ -238,6 +238,19 @@ class Graph:
             row += (record.line, record.text, 0, record.message, record.key, None)
             row += (record.timestamp, record.cve, record.introduced_version)
             pending += [(commit, row) for commit in fixes.get(record.cve, {}).values()]
+
+    def _titles_of_records(self) -> dict[str, str]:
+        """The title of each CVE of a record that has none (a dyad file), from any that has one."""
+        bare = {record.cve for record in self.records if record.title is None}
+        rows = self._archive.execute(
+            "SELECT j.value, m.clean_subject FROM json_each(?) AS j"
+            " CROSS JOIN cve ON cve.name = j.value JOIN message AS m ON m.id = cve.message"
+            " WHERE substr(m.clean_subject, 1, length(j.value) + 2) = j.value || ': '"
+            " ORDER BY m.timestamp DESC, m.id DESC",
+            (json.dumps(sorted(bare)),),
+        )
+        found = {cve: str(subject)[len(cve) + 2 :] for cve, subject in rows}
+        return found | {record.cve: record.title for record in self.records if record.title}
 
     def refs_of_mails(self, messages: Iterable[int]) -> dict[int, list[Ref]]:
         """Return what mails (row ids) that carry patches say to fix, whatever became of them."""

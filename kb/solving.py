@@ -64,6 +64,8 @@ class Solved:
         )
         rules.note(rows)
         for row in rows:
+            if row.subject is None and row.sha in graph.commits:
+                row.subject = graph.commits[row.sha].subject
             if row.sha in graph.naming_themselves:
                 row.notes.append("it says to fix or to revert itself: that line counts for nothing")
         # What another row builds on stands before that, whatever is known of it.

@@ -202,6 +202,18 @@ def test_a_cve_record_tells_of_causes_that_a_tree_took_by_backport(tmp_path: pat
         assert backports(archive, "5.4", as_of=TODAY) == []
 
 
+@pytest.mark.parametrize("pairs", [(("5.4", CAUSE, "5.15.150", "ab" * 20),), ()])
+def test_a_dyad_file_takes_the_title_of_the_announcement(
+    tmp_path: pathlib.Path, pairs: tuple[tuple[str, str, str, str], ...]
+) -> None:
+    """Which says less than the file does of where it was fixed, or nothing."""
+    dyad = record(7, ("5.4", CAUSE, "6.8", FIX))
+    dyad.message_id = "dyad@example.org"
+    dyad.subject = dyad.clean_subject = "CVE-2024-7"
+    row = by_sha(listed(tmp_path, "5.10", dyad, record(7, *pairs)), FIX)
+    assert (row.state, row.subject) == ("needed", "tick: count right")
+
+
 def test_a_cve_record_knows_the_release_of_a_fix(tmp_path: pathlib.Path) -> None:
     """A nomination whose fix a record has in 5.10.209 is released."""
     made = record(7, ("5.4", CAUSE, "5.10.209", "ab" * 20), ("5.4", CAUSE, "6.8", FIX))
