@@ -42,6 +42,7 @@ class Closure:
         self._add_again(known, found)
         self._drop_misnamed(found)
         self._spare(found, list(found))
+        self._reconsider(known)
         everything = {**known, **found}
         made = [*found.values(), *self.repairs(list(everything.values()), everything)]
         for row in known.values():
@@ -58,15 +59,46 @@ class Closure:
         found: dict[str, Row] = {}
         todo = [row for row in rows if row.state == "needed"]
         while todo:
-            new = []
+            new: list[str] = []
+            settled: list[Row] = []
             for row in todo:
                 for other, ref, where in self._repairing(row.sha or ""):
-                    if other.sha not in known and self._add(other, (ref, where), found):
-                        new.append(other.sha)
+                    there = known.get(other.sha)
+                    if there is None:
+                        new += [other.sha] if self._add(other, (ref, where), found) else []
+                    elif self._is_open(there, other):
+                        event = self._needs.verdicts.affected(
+                            other.sha, there.subject, ref, where, other.time
+                        )
+                        self._needs.settle(there, event)
+                        self._needs.grounds[other.sha] = (ref, where)
+                        settled.append(there)
             new += self._add_again(known, found)
             self._spare(found, new)
-            todo = [found[sha] for sha in new if found[sha].state == "needed"]
+            todo = [found[sha] for sha in new if found[sha].state == "needed"] + settled
         return list(found.values())
+
+    def _is_open(self, row: Row, commit: Upstream) -> bool:
+        """Whether a row was left open, or for want of what it fixes, which is needed itself."""
+        if row.state == "not-affected":
+            is_open = row.sha in self._needs.spared
+        else:
+            is_open = row.state == "unknown"
+        if not is_open or self._needs.standing.now(commit) is not commit:
+            return False
+        return self._needs.opt_outs.of(row, commit) is None
+
+    def _reconsider(self, known: Mapping[str, Row]) -> None:
+        """Let rows be as they were that lack what they fix, where that may come into the tree."""
+        for sha, spared in self._needs.spared.items():
+            row = known.get(sha or "")
+            causes = [known.get(ref.target.sha) for ref in spared.refs if ref.relation in REPAIRS]
+            if row is None or row.state != "not-affected":
+                continue
+            if any(cause is not None and cause.state in _MAY_COME for cause in causes):
+                row.state, row.event, row.reason = spared.state, spared.event, spared.reason
+                if spared.asked is not None and row.sha in self._graph.commits:
+                    self._needs.settle(row, self._needs.verdicts.asked(row, spared.asked))
 
     def _repairing(self, sha: str) -> Iterator[tuple[Upstream, Ref, Presence]]:
         """The commits that repair one, or since it is upstream what it applies again."""

@@ -10,6 +10,7 @@ where that is not known the state is unknown, never needed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from patchlore.kb.backport_row import Row
 from patchlore.kb.contents import CERTAIN, Contents, Presence
@@ -28,6 +29,16 @@ REPAIRS = ("fixes", "introduced")
 
 #: States that events leave open: nobody has done anything yet.
 _OPEN = ("nominated", "unknown")
+
+
+class Spared(NamedTuple):
+    """What a row was before it was not affected, who asks for it, and what it fixes."""
+
+    state: str
+    event: Event
+    reason: str
+    asked: Event | None
+    refs: Sequence[Ref]
 
 
 class Needs:
@@ -52,6 +63,8 @@ class Needs:
         self.standing = Standing(graph)
         #: The lines by which rows are in need: commit upstream to (line, what the tree has).
         self.grounds: dict[str, tuple[Ref, Presence]] = {}
+        #: Rows of commits that the tree lacks what they fix of, by commit.
+        self.spared: dict[str | None, Spared] = {}
         #: Commits that apply again what rows ask for: their sha to the event that says so.
         self.again: dict[str, Event] = {}
         graph.resolve(row.sha for row in rows if row.sha)
@@ -100,7 +113,9 @@ class Needs:
                 self.settle(row, event)
                 row.state = "nominated"
         elif absent is not None and (asked is None or (by_note and absent[1] == CERTAIN)):
+            before = Spared(row.state, row.event, row.reason, asked, refs)
             self.settle(row, self.verdicts.not_affected(row, *absent, asked))
+            self.spared[row.sha] = before
         elif asked is not None:
             if absent is not None:
                 row.notes.append(self.verdicts.not_affected(row, *absent).words())

@@ -59,3 +59,14 @@ def by_sha(rows: list[Row], sha: str) -> Row:
     """Return the row of a commit."""
     (row,) = [row for row in rows if row.sha == sha]
     return row
+
+
+def posted(number: int, subject: str, text: str) -> bytes:
+    """Return a mail with a patch and this commit message."""
+    return (
+        f"From: Ada Quill <ada@example.org>\nDate: Tue, {number} Jan 2024 03:04:05 +0000\n"
+        f"Subject: {subject}\nMessage-ID: <post-{number}@example.org>\n\n{text}"
+        "Signed-off-by: Ada Quill <ada@example.org>\n---\n"
+        f"diff --git a/tick{number}.c b/tick{number}.c\nindex 5626abf..f719efd 100644\n"
+        f"--- a/tick{number}.c\n+++ b/tick{number}.c\n@@ -1 +1 @@\n-one\n+two {number}\n"
+    ).encode()

@@ -12,7 +12,7 @@ from patchlore.kb.export.vulnerabilities import fixes_of
 from patchlore.kb.overriding import apply, read_overrides
 from patchlore.kb.store import Archive
 from tests.kb.backport_mails import add
-from tests.kb.stable_trees import TODAY, Trees, by_sha, fixing
+from tests.kb.stable_trees import TODAY, Trees, by_sha, fixing, posted
 
 
 @pytest.fixture
@@ -20,17 +20,6 @@ def trees(tmp_path: pathlib.Path) -> Iterator[Trees]:
     """Return a repository and its archive."""
     with Archive(tmp_path / "archive", write=True) as archive:
         yield Trees(tmp_path / "linux", archive)
-
-
-def posted(number: int, subject: str, text: str) -> bytes:
-    """Return a mail with a patch and this commit message."""
-    return (
-        f"From: Ada Quill <ada@example.org>\nDate: Tue, {number} Jan 2024 03:04:05 +0000\n"
-        f"Subject: {subject}\nMessage-ID: <post-{number}@example.org>\n\n{text}"
-        "Signed-off-by: Ada Quill <ada@example.org>\n---\n"
-        f"diff --git a/tick{number}.c b/tick{number}.c\nindex 5626abf..f719efd 100644\n"
-        f"--- a/tick{number}.c\n+++ b/tick{number}.c\n@@ -1 +1 @@\n-one\n+two {number}\n"
-    ).encode()
 
 
 def overridden(trees: Trees, tmp_path: pathlib.Path, *lines: str) -> list[Row]:

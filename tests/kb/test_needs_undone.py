@@ -10,7 +10,8 @@ import pytest
 from patchlore.kb.backports import OPEN_STATES, backports
 from patchlore.kb.comparing import compare
 from patchlore.kb.store import Archive
-from tests.kb.stable_trees import TODAY, Trees, by_sha, fixing
+from tests.kb.backport_mails import add
+from tests.kb.stable_trees import TODAY, Trees, by_sha, fixing, posted
 
 NOTE = "Cc: stable@vger.kernel.org # 5.4+\n"
 BARE = "Cc: stable@vger.kernel.org\n"
@@ -242,3 +243,27 @@ def test_a_merge_is_nothing_to_pick(trees: Trees) -> None:
     message = f'Merge clocks\n\nFixes: {trees.base[:12]} ("clock: begin")\n{NOTE}'
     trees.repository.git("merge", "-q", "--no-ff", "-m", message, "topic")
     assert trees.states() == {fix: "needed"}
+
+
+@pytest.mark.parametrize("note", [NOTE, BARE])
+def test_the_fix_of_what_is_needed_by_a_note_is_needed(trees: Trees, note: str) -> None:
+    """The tree lacks the cause, but is to have it."""
+    cause = trees.main(f"tick: use two\n\n{NOTE}")
+    fix = trees.main(fixing("tick: count right", cause, rest=note))
+    rows = trees.rows()
+    assert [(row.sha, row.state) for row in rows] == [(cause, "needed"), (fix, "needed")]
+    assert rows[1].reason == f"fixes {cause[:12]}, needed itself"
+
+
+@pytest.mark.parametrize(("note", "state"), [(NOTE, "needed"), (BARE, "unknown")])
+def test_the_fix_of_what_is_in_flight_is_not_spared(trees: Trees, note: str, state: str) -> None:
+    """Who takes the cause has to take both."""
+    cause = trees.main("tick: use two")
+    fix = trees.main(fixing("tick: count right", cause, rest=note))
+    text = f"commit {cause} upstream.\n\nTwo.\n\n"
+    add(trees.archive, [posted(1, "[PATCH 5.10.y] tick: use two", text)])
+    rows = trees.rows()
+    assert {row.sha: row.state for row in rows} == {cause: "in-flight", fix: state}
+    assert by_sha(rows, cause).notes == [
+        f'fixed upstream by {fix[:12]} ("tick: count right"): take both'
+    ]

@@ -11,8 +11,7 @@ from patchlore.kb.backports import backports
 from patchlore.kb.comparing import compare
 from patchlore.kb.store import Archive
 from tests.kb.backport_mails import add
-from tests.kb.stable_trees import TODAY, Trees
-from tests.kb.test_needless import posted
+from tests.kb.stable_trees import TODAY, Trees, posted
 from tests.kb.test_needs_undone import applying, reverting
 
 TITLE = "tick: use two"
