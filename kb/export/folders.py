@@ -55,10 +55,14 @@ def _alone(path: pathlib.Path) -> Iterator[None]:
     """See to it that nobody else writes a folder here meanwhile; raises UsageError."""
     number = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            text = f"{path.parent} is being written by another run of patchlore."
+            raise UsageError(text) from None
+        except OSError:
+            pass  # some file systems of a network lock no folders
         yield
-    except BlockingIOError:
-        raise UsageError(f"{path.parent} is being written by another run of patchlore.") from None
     finally:
         os.close(number)
 

@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 
@@ -333,6 +334,19 @@ def test_a_folder_of_ours_is_replaced_as_a_whole(tmp_path: pathlib.Path) -> None
     assert (target / "a" / "b").read_bytes() == b"3"
     assert not (target / "c").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["list"]
+
+
+def test_two_runs_do_not_write_folders_beside_each_other(tmp_path: pathlib.Path) -> None:
+    """The second one is refused while the first is at work; afterwards all is as before."""
+
+    def files() -> Iterator[tuple[str, bytes]]:
+        with pytest.raises(UsageError, match="is being written"):
+            write_folder(tmp_path / "other", [("a", b"1")])
+        yield "a", b"1"
+
+    write_folder(tmp_path / "list", files())
+    write_folder(tmp_path / "other", [("a", b"1")])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["list", "other"]
 
 
 def test_a_folder_of_others_is_refused(tmp_path: pathlib.Path) -> None:
