@@ -19,9 +19,11 @@ from patchlore.kb.edges_reading import commit_of
 from patchlore.kb.events import Event
 from patchlore.kb.git_places import GitPlaces
 from patchlore.kb.git_reading import SAME_CHANGE, Place, Places, read_stored, trees_with
+from patchlore.kb.merge import title_hash
 from patchlore.kb.reading import MIN_HEX
 from patchlore.kb.store import Archive
 from patchlore.kb.title_reverts import BY_TITLE, reverts_by_title
+from patchlore.kb.undoing import titles_about
 from patchlore.kb.versions import parse_version, rank
 
 #: Rules of these events: the upstream commit is in the tree itself, or a commit with its marker.
@@ -284,14 +286,28 @@ def _reverts(archive: Archive, tree: str, backports: Sequence[Event]) -> Iterato
         " AND r.relation IN ('reverts', 'reverted-upstream') GROUP BY c.id, r.sha ORDER BY c.id",
         (tree,),
     ).fetchall()
-    own = GitPlaces(archive, tree).own
-    titled = [
-        (item.sha, item.by, item.time, item.place, item.target, 1, item.subject, 1, BY_TITLE)
-        for item in reverts_by_title(archive, own, own)
-    ]
+    titled = _by_title(archive, tree)
     if titled:
         rows = sorted([*rows, *titled], key=lambda row: row[2] or 0)
     yield from _undone(Places(archive), tree, rows, backports)
+
+
+def _by_title(archive: Archive, tree: str) -> list[Sequence[Any]]:
+    """Reverts in a tree that name a commit of it by its title, as rows of _REVERT with the rule."""
+    own = GitPlaces(archive, tree).own
+    return [
+        (item.sha, item.by, item.time, item.place, item.target, 1, item.subject, 1, BY_TITLE)
+        for item in reverts_by_title(archive, own, own)
+    ]
+
+
+def _titled(archive: Archive, event: Event) -> list[Sequence[Any]]:
+    """The same of one backport, if any commit has the title of its revert."""
+    hashes = [title_hash(text) for text in titles_about(event.subject or "")]
+    known = "SELECT EXISTS (SELECT 1 FROM git_commit WHERE title_hash IN (?, ?, ?))"
+    if not archive.value(known, hashes):
+        return []
+    return [row for row in _by_title(archive, event.tree) if row[4] in (event.commit, event.sha)]
 
 
 def _reverts_of(archive: Archive, backports: Iterable[Event]) -> Iterator[Event]:
@@ -321,7 +337,9 @@ def _reverts_of(archive: Archive, backports: Iterable[Event]) -> Iterator[Event]
                 ).fetchall():
                     todo.append(upstream)
                     marked.append(msgspec.structs.replace(event, commit=row[0], sha=upstream))
-        rows = sorted(known.values(), key=lambda row: (row[2] or 0, row[0]))
+        rows = sorted(
+            [*known.values(), *_titled(archive, event)], key=lambda row: (row[2] or 0, row[0])
+        )
         yield from _undone(places, event.tree, rows, marked)
 
 

@@ -14,7 +14,7 @@ from patchlore.kb.git_nominations import git_nominations
 from patchlore.kb.merge import even_out, title_hash
 from patchlore.kb.replies import drops, taken
 from patchlore.kb.store import Archive
-from patchlore.kb.title_reverts import mail_reverts
+from patchlore.kb.title_reverts import mail_reverts, mail_reverts_of
 from patchlore.kb.trees import in_range, takes_notes, trees_for, trees_of, trees_to_tell
 from patchlore.kb.undoing import titles_about, undoing
 from patchlore.kb.versions import rank, tree_name
@@ -107,6 +107,7 @@ def events_of_commit(
                     events.append(event)
         events += git_nominations(archive, name, shas)
     events += _undoings(archive, events, title, wanted)
+    events += mail_reverts_of(archive, max(shas, key=len), events)
     events += git_events_of_commit(archive, shas, wanted, {event.tree for event in events})
     return sorted(events, key=_time)
 

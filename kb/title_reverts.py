@@ -6,14 +6,14 @@ The commit is the one with exactly that title that was there before; where sever
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
 from patchlore.kb.events import Event
 from patchlore.kb.merge import even_out, title_hash
 from patchlore.kb.store import Archive
-from patchlore.kb.undoing import takes_back, undoing
+from patchlore.kb.undoing import takes_back, titles_about, undoing
 
 #: The rule by which such a commit is known.
 BY_TITLE = "title of a revert"
@@ -127,6 +127,42 @@ def mail_reverts(archive: Archive, tree: str) -> Iterator[Event]:
             rule=BY_TITLE,
             confidence="high",
         )
+
+
+def mail_reverts_of(archive: Archive, sha: str, events: Sequence[Event]) -> list[Event]:
+    """Return the reverts of a commit that were posted so for the trees of its events.
+
+    Only after those, and where no other commit was sent to the tree under the title.
+    """
+    found = []
+    begun: dict[tuple[str, str], int] = {}
+    for event in events:
+        key = event.tree, even_out(event.subject)
+        if event.subject and event.sha:
+            begun[key] = min(begun.get(key, event.timestamp or 0), event.timestamp or 0)
+    for tree in {tree for tree, title in begun if _is_undone(archive, title)}:
+        for event in mail_reverts(archive, tree):
+            since = begun.get((tree, even_out(event.subject)))
+            if since is None or since > (event.timestamp or 0):
+                continue
+            others = archive.value(
+                "SELECT count(DISTINCT r.sha) FROM message AS m JOIN target_tree AS t"
+                " ON t.message = m.id AND t.tree = ? JOIN commit_ref AS r ON r.message = m.id"
+                " AND r.relation = 'upstream' WHERE m.title_hash = ?",
+                (tree, title_hash(event.subject)),
+            )
+            if int(others or 0) <= 1:
+                event.sha = sha
+                found.append(event)
+    return found
+
+
+def _is_undone(archive: Archive, title: str) -> bool:
+    """Whether any mail has the title of a revert of ``title``."""
+    hashes = [title_hash(text) for text in titles_about(title)]
+    return bool(
+        archive.value("SELECT EXISTS (SELECT 1 FROM message WHERE title_hash IN (?, ?, ?))", hashes)
+    )
 
 
 def _list(numbers: Collection[int]) -> str:

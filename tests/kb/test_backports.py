@@ -211,6 +211,9 @@ def test_a_posted_revert_may_name_a_title_alone(tmp_path: pathlib.Path) -> None:
     )
     (row,) = rows(tmp_path, "5.10", notice(1, "added"), revert)
     assert (row.state, row.sha, row.event.rule) == ("reverted", UPSTREAM, "title of a revert")
+    with Archive(tmp_path) as archive:
+        events = events_of_commit(archive, [UPSTREAM])
+    assert [event.kind for event in events] == ["queued", "reverted"]
     (row,) = rows(tmp_path / "later", "5.10", notice(11, "added"), revert)
     assert row.state == "queued"
     two = rows(tmp_path / "two", "5.10", notice(1, "added"), notice(2, "added", sha=OTHER), revert)

@@ -10,6 +10,7 @@ import pytest
 from patchlore.kb.backports import backports
 from patchlore.kb.dossiers.commits import commit_dossier
 from patchlore.kb.git_filling import fill_tree
+from patchlore.kb.history import events_of_commit
 from patchlore.kb.store import Archive
 from patchlore.kb.trees import is_known
 from tests.kb.git_repositories import DAY, Repository
@@ -116,6 +117,8 @@ def test_a_revert_may_name_its_commit_by_the_title_alone(trees: Trees) -> None:
     assert {row.sha: row.state for row in rows} == {cause: "reverted"}
     assert (rows[0].event.rule, rows[0].event.confidence) == ("title of a revert", "high")
     assert rows[0].event.text == 'Revert "tick: use two"'
+    events = events_of_commit(trees.archive, [cause], "5.10")
+    assert [event.kind for event in events] == ["queued", "reverted"]
 
 
 def test_a_revert_upstream_by_title_is_needed_where_the_commit_was_taken(trees: Trees) -> None:
