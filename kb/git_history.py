@@ -7,45 +7,19 @@ a mail.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
-
-import msgspec
 
 from patchlore.ingest.message import CONFIDENCES
 from patchlore.kb.edges_commits import same_changes
 from patchlore.kb.edges_reading import commit_of
 from patchlore.kb.events import Event
+from patchlore.kb.git_events import ITSELF, MARKED, OF_TREE, SAME, event_at, is_own
 from patchlore.kb.git_places import GitPlaces
 from patchlore.kb.git_reading import SAME_CHANGE, Place, Places, read_stored, trees_with
-from patchlore.kb.merge import title_hash
-from patchlore.kb.reading import MIN_HEX
+from patchlore.kb.git_reverts import reverts_in, reverts_of
 from patchlore.kb.store import Archive
-from patchlore.kb.title_reverts import BY_TITLE, reverts_by_title
-from patchlore.kb.undoing import titles_about
-from patchlore.kb.versions import parse_version, rank
-
-#: Rules of these events: the upstream commit is in the tree itself, or a commit with its marker.
-ITSELF = "commit in the tree"
-MARKED = "commit with the marker"
-#: A commit without a marker whose change is that of the upstream commit.
-SAME = "commit with the same change"
-
-#: The branches of a tree: of a stable tree, or of a repository under its own name.
-_OF_TREE = (
-    "git_ref.id IN (SELECT b.id FROM git_ref AS b JOIN git_tree AS t ON t.id = b.tree"
-    " WHERE ?1 IN (b.stable_tree, CASE WHEN b.stable_tree IS NULL THEN t.name END))"
-)
-
-_VERSION = re.compile(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?")
-
-
-_REVERT = (
-    "SELECT c.sha, coalesce(nullif(b.name, ''), b.email), c.commit_time, c.place, r.sha,"
-    " r.line, r.text, r.confidence FROM git_commit_ref AS r"
-    " JOIN git_commit AS c ON c.id = r.git_commit LEFT JOIN person AS b ON b.id = c.committer"
-)
+from patchlore.kb.title_reverts import BY_TITLE
+from patchlore.kb.versions import rank
 
 
 def has_trees(archive: Archive) -> bool:
@@ -70,7 +44,7 @@ def git_events_of_tree(archive: Archive, tree: str, events: Sequence[Event]) -> 
         found += _unmarked(archive, tree)
     else:
         found = _made_for(archive, tree, found)
-    found += _reverts(archive, tree, found)
+    found += reverts_in(archive, tree, found)
     places = Places(archive)
     shas = {event.sha: event for event in events if event.sha}
     for sha, event in shas.items():
@@ -83,7 +57,7 @@ def git_events_of_tree(archive: Archive, tree: str, events: Sequence[Event]) -> 
             for place in places.of(rows[0][3]):
                 if place.tree == tree:
                     found.append(
-                        _event(
+                        event_at(
                             tree,
                             place,
                             upstream=event.sha or sha,
@@ -129,7 +103,7 @@ def git_events_of_commit(
         if tree is None and "-" in item.tree and (item.sha, _stable_of(item.tree)) in own:
             continue
         events.append(
-            _event(
+            event_at(
                 item.tree,
                 place,
                 upstream=whole,
@@ -145,30 +119,12 @@ def git_events_of_commit(
             )
         )
     marked = [event for event in events if event.rule != ITSELF]
-    return events + list(_reverts_of(archive, marked))
+    return events + list(reverts_of(archive, marked))
 
 
 def _stable_of(tree: str) -> str:
     """The stable tree of a branch of it: ``6.1.y`` of ``6.1.y-cip``."""
     return tree.partition("-")[0]
-
-
-def is_own(tree: str, place: Place) -> bool:
-    """Whether a commit at this place was made for the tree, and not before it branched off.
-
-    ``6.1.y`` has its own commits from v6.1.1 on: v6.1 and its candidates are the
-    mainline's.  Whatever is not tagged yet is its own.  Of a tree without a version
-    nothing is ruled out by tags.
-    """
-    if rank(tree) is None:
-        return True
-    found = None if place.tag is None else _VERSION.search(place.tag)
-    version = None if found is None else parse_version(found[0])
-    if version is None:
-        return True
-    if version.rank != rank(tree):
-        return False
-    return version.major < 3 or version.patch > 0
 
 
 def _backports(archive: Archive, tree: str) -> Iterator[Event]:
@@ -181,7 +137,7 @@ def _backports(archive: Archive, tree: str) -> Iterator[Event]:
         " JOIN git_commit AS c ON c.place = p.place"
         " JOIN git_commit_ref AS r ON r.git_commit = c.id AND r.relation = 'upstream'"
         " LEFT JOIN person AS a ON a.id = c.author LEFT JOIN person AS b ON b.id = c.committer"
-        f" WHERE {_OF_TREE} AND p.role = 'branch' AND coalesce(r.kind, '') <> 'request'"
+        f" WHERE {OF_TREE} AND p.role = 'branch' AND coalesce(r.kind, '') <> 'request'"
         " GROUP BY c.id, r.sha ORDER BY c.id, r.position",
         (tree,),
     ).fetchall()
@@ -195,7 +151,7 @@ def _backports(archive: Archive, tree: str) -> Iterator[Event]:
             text = f"{text or upstream} (in no tree; {same[id_].words.partition('; ')[2]})"
         for place in places.of(number):
             if place.tree == tree and is_own(tree, place):
-                yield _event(
+                yield event_at(
                     tree,
                     place,
                     upstream=upstream,
@@ -242,7 +198,7 @@ def _unmarked(archive: Archive, tree: str) -> Iterator[Event]:
         place
         for (place,) in archive.execute(
             "SELECT DISTINCT p.place FROM git_place_ref AS p JOIN git_ref ON git_ref.id = p.ref"
-            f" WHERE {_OF_TREE} AND p.role = 'branch'",
+            f" WHERE {OF_TREE} AND p.role = 'branch'",
             (tree,),
         ).fetchall()
         if any(where.tree == tree and is_own(tree, where) for where in places.of(place))
@@ -263,7 +219,7 @@ def _unmarked(archive: Archive, tree: str) -> Iterator[Event]:
             continue
         for place in places.of(number):
             if place.tree == tree and is_own(tree, place):
-                yield _event(
+                yield event_at(
                     tree,
                     place,
                     upstream=same[id_].sha,
@@ -276,156 +232,3 @@ def _unmarked(archive: Archive, tree: str) -> Iterator[Event]:
                     confidence=CONFIDENCES.index(same[id_].confidence),
                     rule=SAME,
                 )
-
-
-def _reverts(archive: Archive, tree: str, backports: Sequence[Event]) -> Iterator[Event]:
-    """Reverts in a tree of its backports, and reverts of those, which apply them again."""
-    rows = archive.execute(
-        f"{_REVERT} JOIN git_place_ref AS p ON p.place = c.place AND p.role = 'branch'"
-        f" JOIN git_ref ON git_ref.id = p.ref WHERE {_OF_TREE}"
-        " AND r.relation IN ('reverts', 'reverted-upstream') GROUP BY c.id, r.sha ORDER BY c.id",
-        (tree,),
-    ).fetchall()
-    titled = _by_title(archive, tree)
-    if titled:
-        rows = sorted([*rows, *titled], key=lambda row: row[2] or 0)
-    yield from _undone(Places(archive), tree, rows, backports)
-
-
-def _by_title(archive: Archive, tree: str) -> list[Sequence[Any]]:
-    """Reverts in a tree that name a commit of it by its title, as rows of _REVERT with the rule."""
-    own = GitPlaces(archive, tree).own
-    return [
-        (item.sha, item.by, item.time, item.place, item.target, 1, item.subject, 1, BY_TITLE)
-        for item in reverts_by_title(archive, own, own)
-    ]
-
-
-def _titled(archive: Archive, event: Event) -> list[Sequence[Any]]:
-    """The same of one backport, if any commit has the title of its revert."""
-    hashes = [title_hash(text) for text in titles_about(event.subject or "")]
-    known = "SELECT EXISTS (SELECT 1 FROM git_commit WHERE title_hash IN (?, ?, ?))"
-    if not archive.value(known, hashes):
-        return []
-    return [row for row in _by_title(archive, event.tree) if row[4] in (event.commit, event.sha)]
-
-
-def _reverts_of(archive: Archive, backports: Iterable[Event]) -> Iterator[Event]:
-    """Reverts of a few backports, each in its tree, and reverts of those."""
-    places = Places(archive)
-    for event in backports:
-        known: dict[tuple[str, str], Sequence[Any]] = {}
-        marked = [event]
-        todo = [sha for sha in (event.commit, event.sha) if sha]
-        while todo:
-            whole = todo.pop()
-            names = [whole, *(whole[:size] for size in range(MIN_HEX, len(whole)))]
-            marks = ", ".join("?" * len(names))
-            for row in archive.execute(
-                f"{_REVERT} WHERE r.sha IN ({marks})"
-                " AND r.relation IN ('reverts', 'reverted-upstream') ORDER BY c.id",
-                names,
-            ).fetchall():
-                if (row[0], row[4]) in known:
-                    continue
-                known[row[0], row[4]] = row
-                todo.append(row[0])
-                for (upstream,) in archive.execute(
-                    "SELECT r.sha FROM git_commit AS c JOIN git_commit_ref AS r"
-                    " ON r.git_commit = c.id WHERE c.sha = ? AND r.relation = 'upstream'",
-                    (row[0],),
-                ).fetchall():
-                    todo.append(upstream)
-                    marked.append(msgspec.structs.replace(event, commit=row[0], sha=upstream))
-        rows = sorted(
-            [*known.values(), *_titled(archive, event)], key=lambda row: (row[2] or 0, row[0])
-        )
-        yield from _undone(places, event.tree, rows, marked)
-
-
-def _undone(
-    places: Places, tree: str, rows: Iterable[Sequence[Any]], backports: Sequence[Event]
-) -> Iterator[Event]:
-    """Events of reverts (oldest first): of backports, then of those reverts, and so on.
-
-    A revert of a revert names that commit of the tree, or the one upstream that it is of.
-    """
-    there: dict[str, Event] = {}
-    upstream: dict[str, str] = {}
-    for event in backports:
-        if event.commit and event.sha:
-            upstream[event.commit] = event.sha
-        for sha in (event.commit, event.sha):
-            if sha:
-                there.setdefault(sha[:12], event)
-    gone: dict[str, Event] = {}
-    for row in rows:
-        own, named = row[0], row[4][:12]
-        back = gone.get(named)
-        about = back or there.get(named)
-        if about is None:
-            continue
-        made = list(_revert(places, tree, row, about))
-        for event in made:
-            event.kind = "reverted" if back is None else "re-applied"
-        yield from made
-        if made:
-            names = [sha[:12] for sha in (own, upstream.get(own)) if sha]
-            (gone if back is None else there).update(dict.fromkeys(names, about))
-
-
-def _revert(places: Places, tree: str, row: Sequence[Any], undone: Event) -> Iterator[Event]:
-    sha, by, time, number, named, line, text, confidence, *rule = row
-    for place in places.of(number):
-        if place.tree == tree and is_own(tree, place):
-            made = _event(
-                tree,
-                place,
-                upstream=undone.sha or named,
-                commit=sha,
-                subject=undone.subject or "",
-                time=time,
-                by=by,
-                line=line,
-                text=text,
-                confidence=confidence,
-                rule=rule[0] if rule else MARKED,
-            )
-            yield made
-
-
-def _event(
-    tree: str,
-    place: Place,
-    *,
-    upstream: str,
-    commit: str,
-    subject: str,
-    time: int | None,
-    by: str | None = None,
-    author: str | None = None,
-    relation: str | None = None,
-    line: int | None = None,
-    text: str | None = None,
-    confidence: int = 0,
-    rule: str = ITSELF,
-) -> Event:
-    since = place.since
-    return Event(
-        kind="released" if since else "queued",
-        tree=tree,
-        sha=upstream,
-        subject=subject,
-        timestamp=(place.released if place.release else place.tagged) or time,
-        message=0,
-        key=commit,
-        commit=commit,
-        author=author,
-        by=by,
-        release=since.removeprefix("v") if since else None,
-        relation=relation,
-        line=line,
-        text=text or subject,
-        rule=rule,
-        confidence=CONFIDENCES[confidence],
-    )

@@ -9,7 +9,7 @@ from msgspec import Struct
 from patchlore.kb.edges_likeness import CommitDiffs
 from patchlore.kb.edges_reading import Origin
 from patchlore.kb.events import Event
-from patchlore.kb.git_history import ITSELF
+from patchlore.kb.git_events import ITSELF
 from patchlore.kb.identity import Verdict, identity
 from patchlore.kb.identity_patches import Patch, patch_of_commit, patch_of_mail
 from patchlore.kb.range_diff import diff_of_patches
