@@ -141,18 +141,21 @@ def test_a_prerequisite_is_exported_with_its_own_patch(
     assert titles[:2] == ["cord: prepare", "cord: repair"]
 
 
-def test_an_override_of_a_fix_leaves_what_it_builds_on(
+def test_an_override_of_a_fix_takes_what_it_alone_builds_on(
     cords: tuple[Repository, str, dict[str, str]],
     tmp_path: pathlib.Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A line is about the commit that it names, not about those that name that commit."""
+    """Nobody needs a prerequisite of what is not taken; the commit itself has its line."""
     _, path, shas = cords
     (tmp_path / "own.txt").write_text(f"{shas['fix']} ignore # not shipped\n")
     arguments = ["backports", "5.10", "--overrides", str(tmp_path / "own.txt"), "--format", "ids"]
     capsys.readouterr()
     assert main(["--archive", path, *arguments]) == 0
-    assert shas["first"] in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert shas["first"] not in out
+    assert shas["fix"] not in out
+    assert shas["there"] in out
 
 
 def test_what_is_built_is_a_matter_of_the_own_files(
