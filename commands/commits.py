@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from patchlore.commands.common import Style
-from patchlore.commands.lines import brief_line, proof_line
+from patchlore.commands.lines import brief_line, brief_lines, proof_line
 from patchlore.kb.text import count, day, printable, printable_lines, shorten
 from patchlore.kb.versions import short_name
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from patchlore.kb.dossiers.chains import Link
     from patchlore.kb.dossiers.contents import Content
     from patchlore.kb.dossiers.git_commits import BugInTree, GitFacts
+    from patchlore.kb.dossiers.related import Related
     from patchlore.kb.dossiers.reviewers import Reviewer
     from patchlore.kb.dossiers.revisions import PatchRevision
     from patchlore.kb.edges_reading import Became, Origin
@@ -160,6 +161,16 @@ def revision_lines(
         resend = ", sent again" if one.is_resend else ""
         yield f"  {one.label}{resend}{rule}: {brief_line(one.message)}"
         yield style.proof(f"    <{printable(one.message.key)}>")
+
+
+def discussion_lines(found: Sequence[Related], style: Style) -> Iterator[str]:
+    """Yield the mails that answer a patch."""
+    if not found:
+        return
+    yield ""
+    yield style.head("discussion")
+    for one in found:
+        yield from brief_lines(one.message, style, "  ")
 
 
 def reviewer_lines(reviewers: Sequence[Reviewer], style: Style) -> Iterator[str]:

@@ -295,6 +295,7 @@ def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[st
     from patchlore.commands.commits import (
         chain_lines,
         content_lines,
+        discussion_lines,
         head_lines,
         naming_lines,
         origin_lines,
@@ -342,6 +343,7 @@ def commit_lines(dossier: CommitDossier, tree: str | None = None) -> Iterator[st
             yield from brief_lines(brief, style, "  ")
     mails |= {brief.key for brief in postings}
     yield from revision_lines(dossier.revisions, mails, style)
+    yield from discussion_lines(dossier.discussion, style)
     yield from reviewer_lines(dossier.reviewers, style)
     if dossier.fixes:
         yield ""

@@ -11,6 +11,7 @@ from patchlore.kb.backports import decide, row_of
 from patchlore.kb.dossiers.chains import Link, earlier, later
 from patchlore.kb.dossiers.contents import Content, compare_contents
 from patchlore.kb.dossiers.git_commits import GitFacts, git_facts
+from patchlore.kb.dossiers.related import Related, discussion
 from patchlore.kb.dossiers.reviewers import Reviewer, reviewers
 from patchlore.kb.dossiers.revisions import PatchRevision, patch_revisions
 from patchlore.kb.errors import DossierError, NotFoundError
@@ -104,6 +105,8 @@ class CommitDossier(Struct, kw_only=True):
     #: Vulnerabilities that it ended and that it brought, as records say.
     ended: list[Vulnerability]
     brought: list[Vulnerability]
+    #: The mails that answer the patch, in any of its revisions.
+    discussion: list[Related]
 
 
 class Candidate(Struct, kw_only=True):
@@ -189,6 +192,8 @@ def commit_dossier(
         own=[item.message.id for item in namings if item.relation == "own" and not item.quoted],
         diff=diff,
     )
+    revisions = [] if posted is None else patch_revisions(archive, posted)
+    posts = [*postings, *(one.message for one in git.origins), *(one.message for one in revisions)]
     return CommitDossier(
         sha=whole,
         spellings=written,
@@ -201,12 +206,13 @@ def commit_dossier(
         cves=list(dict.fromkeys([*cves, *(pair.cve for pair in ended)])),
         contents=contents,
         git=git,
-        revisions=[] if posted is None else patch_revisions(archive, posted),
+        revisions=revisions,
         reviewers=reviewers(archive, None if git.commit is None else git.commit.sha, patches),
         earlier=earlier(archive, written),
         later=later(archive, written),
         ended=ended,
         brought=fixed_pairs(archive, whole),
+        discussion=discussion(archive, list({post.id: post for post in posts}.values())),
     )
 
 

@@ -63,15 +63,7 @@ def related(archive: Archive, patches: Sequence[Brief], known: set[int]) -> list
         (ids,),
     ):
         found.setdefault(message, ("title", key_of[id_], None, None, None))
-    for message, id_ in archive.execute(
-        # (Patches of one series refer to each other.)
-        "SELECT answer.id, patch.id FROM message AS patch JOIN reference AS r ON r.mid = patch.mid"
-        " JOIN message AS answer ON answer.id = r.message AND answer.is_reply"
-        " AND NOT answer.is_patch"
-        f" WHERE patch.id IN {_GIVEN} ORDER BY answer.timestamp, answer.id, r.position DESC"
-        f" LIMIT {_MOST}",
-        (ids,),
-    ):
+    for message, id_ in _answers(archive, ids):
         found.setdefault(message, ("answers", key_of[id_], None, None, None))
     shown = briefs(archive, (message for message in found if message not in known))
     told = [
@@ -82,3 +74,29 @@ def related(archive: Archive, patches: Sequence[Brief], known: set[int]) -> list
     order = ("carries", "title", "answers")
     told.sort(key=lambda one: (order.index(one.how), one.message.timestamp or 0, one.message.id))
     return told
+
+
+def discussion(archive: Archive, patches: Sequence[Brief]) -> list[Related]:
+    """Return the mails that answer PATCHES, the oldest first, each with the nearest of them."""
+    key_of = {patch.id: patch.key for patch in patches[:_MOST]}
+    found: dict[int, int] = {}
+    for message, id_ in _answers(archive, json_list(key_of)):
+        found.setdefault(message, id_)
+    shown = briefs(archive, found)
+    told = [
+        Related(message=brief, how="answers", to=key_of[found[id_]]) for id_, brief in shown.items()
+    ]
+    return sorted(told, key=lambda one: (one.message.timestamp or 0, one.message.id))
+
+
+def _answers(archive: Archive, ids: str) -> list[tuple[int, int]]:
+    """Mails that answer one of some patches (a JSON list), with that one, the nearest first."""
+    return archive.execute(
+        # (Patches of one series refer to each other.)
+        "SELECT answer.id, patch.id FROM message AS patch JOIN reference AS r ON r.mid = patch.mid"
+        " JOIN message AS answer ON answer.id = r.message AND answer.is_reply"
+        " AND NOT answer.is_patch"
+        f" WHERE patch.id IN {_GIVEN} ORDER BY answer.timestamp, answer.id, r.position DESC"
+        f" LIMIT {_MOST}",
+        (ids,),
+    ).fetchall()

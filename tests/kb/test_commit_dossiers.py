@@ -219,6 +219,22 @@ def test_revisions_with_another_title_belong_to_the_patch(archive: Archive, stor
     assert [(one.label, one.message.key) for one in found] == [("v1", first), ("v2", second)]
 
 
+def test_answers_to_any_revision_are_the_discussion(archive: Archive, store: Storing) -> None:
+    """What answers v1 or v2, or such an answer; not what answers another mail."""
+    first = store("[PATCH] tick: b", f"Tick.\n{DIFF}")
+    doubt = store("Re: [PATCH] tick: b", "Why?", reply_to=first)
+    second = store("[PATCH v2] tick: b", f"Tick twice.\n{DIFF}", reply_to=first)
+    praise = store("Re: [PATCH v2] tick: b", "I see.", reply_to=second)
+    other = store("[PATCH] tock: c", f"Tock.\n{DIFF}")
+    store("Re: [PATCH] tock: c", "No.", reply_to=other)
+    store("[PATCH 6.6] tick: b", backport(SECOND))
+    found = commit_dossier(archive, SECOND).discussion
+    assert [(one.how, one.message.key, one.to) for one in found] == [
+        ("answers", doubt, first),
+        ("answers", praise, second),
+    ]
+
+
 def test_vulnerabilities_of_a_commit(archive: Archive, store: Storing) -> None:
     """By a record the commit ended a vulnerability, or brought one."""
     store(
