@@ -99,7 +99,9 @@ def _known(connection: sqlite3.Connection, candidates: list[str]) -> list[str]:
         known.update(
             row[0]
             for row in connection.execute(
-                f"SELECT word FROM stem WHERE (stem, word) IN (VALUES {values})",
+                # (For "IN (VALUES …)" SQLite reads the whole table.)
+                f"WITH near (stem, word) AS (VALUES {values}) SELECT near.word FROM near"
+                " CROSS JOIN stem ON stem.stem = near.stem AND stem.word = near.word",
                 pairs,
             )
         )

@@ -49,6 +49,22 @@ def test_what_is_found_needs_no_suggestion(searcher: Searcher) -> None:
     assert searcher.search("widget").suggestion is None
 
 
+def test_near_words_are_looked_up_by_an_index(searcher: Searcher) -> None:
+    """Six hundred words come into question: none of them costs reading all words of the archive."""
+    searcher.search("widgte")
+    assert searcher._text is not None
+    connection = searcher._text._database.connection
+    asked: list[str] = []
+    connection.set_trace_callback(asked.append)
+    assert searcher.search("widgte").suggestion == "widget"
+    connection.set_trace_callback(None)
+    near = [sql for sql in asked if "stem" in sql or "part" in sql]
+    assert near
+    for sql in near:
+        plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")]
+        assert not any(line.startswith(("SCAN stem", "SCAN part")) for line in plan), (sql, plan)
+
+
 def test_a_pasted_text_is_not_corrected(searcher: Searcher) -> None:
     """Looking for near words takes time for each; a log has hundreds that are in no mail."""
     log = " ".join(f"s:x{number}" for number in range(15))
