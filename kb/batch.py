@@ -120,15 +120,16 @@ class Batch:
         entry = self._matching.find(mail)
         copy = self._next_copy
         fidelity = FIDELITIES.index(raw.source.fidelity)
+        same_as = None
         if entry is None:
             entry = self._new_entry(mail, copy, fidelity)
             self._added.new += 1
         else:
             self._added.merged += 1
-            self._merge(entry, mail, copy, fidelity)
-        self._seen[mail.sha256, raw.source.format, raw.cut] = (entry.id, copy)
+            same_as = self._merge(entry, mail, copy, fidelity)
+        self._seen[mail.sha256, raw.source.format, raw.cut] = (entry.id, same_as or copy)
         self._note_patchwork(mail, entry.id, copy)
-        self._copy_row(raw, mail.sha256, entry.id, self._source(raw.source))
+        self._copy_row(raw, mail.sha256, entry.id, self._source(raw.source), same_as=same_as)
         self._list_of(raw.source, entry.id)
         for name in mail.shaped.lists:
             self._message_lists.add((entry.id, self._names.lists.id_of((name,))))
@@ -155,8 +156,25 @@ class Batch:
         self._matching.add(entry, shaped)
         return entry
 
-    def _merge(self, entry: Entry, mail: Parsed, copy: int, fidelity: int) -> None:
-        """Add a copy to a message; its facts are redone when the copy is a better one."""
+    def _copy_with(self, message: int, mail: Parsed) -> int | None:
+        """The copy that has these bytes in another format already: they are stored once."""
+        if mail.shaped.patchwork is not None:
+            return None  # what patchwork says is read of the copy's own bytes and format
+        for (sha256, _, _), (other, copy) in self._seen.items():
+            if other == message and sha256 == mail.sha256:
+                return copy
+        row = self._connection.execute(
+            "SELECT coalesce(same_as, id) FROM copy WHERE digest = ? AND sha256 = ?"
+            " AND message = ? LIMIT 1",
+            (digest_of(mail.sha256), mail.sha256, message),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def _merge(self, entry: Entry, mail: Parsed, copy: int, fidelity: int) -> int | None:
+        """Add a copy to a message; its facts are redone when the copy is a better one.
+
+        Return the copy whose bytes it has, when those need not be stored again.
+        """
         message_id = mail.shaped.message_id
         if message_id is not None and not entry.has_message_id:
             self._aliases.add((entry.mid, entry.id))
@@ -164,13 +182,16 @@ class Batch:
             self._mids.join(entry.mid, mid)
             self._matching.rename(entry, mid)
         if not self._is_better(mail, fidelity, entry):
-            self._raws[copy] = mail.raw.data
-            return
+            same_as = self._copy_with(entry.id, mail)
+            if same_as is None:
+                self._raws[copy] = mail.raw.data
+            return same_as
         self._raws[entry.best_copy] = self._raw_of(entry)
         entry.parsed, entry.best_copy, entry.fidelity = mail, copy, fidelity
         entry.size, entry.damage = len(mail.raw.data), damage_of(mail)
         entry.identity = identity_of(mail)
         self._added.redone += entry.stored
+        return None
 
     def _is_better(self, mail: Parsed, fidelity: int, entry: Entry) -> bool:
         """Whether a copy is better than the best one of a message so far.

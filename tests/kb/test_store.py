@@ -19,8 +19,10 @@ from patchlore.ingest.message import (
     UpstreamRef,
 )
 from patchlore.ingest.sources.items import Mark
+from patchlore.kb.checking import check
 from patchlore.kb.database import FILE_NAME
 from patchlore.kb.errors import ArchiveError, NoArchiveError
+from patchlore.kb.repairing import rescue
 from patchlore.kb.store import SCHEMA_VERSION, Added, Archive
 from tests.kb.mails import ADA, NOON, OTHER, UPSTREAM, message, raw_of, source
 
@@ -128,6 +130,34 @@ def test_the_same_bytes_elsewhere_are_a_sighting(tmp_path: pathlib.Path) -> None
             "SELECT name FROM list JOIN message_list ON list = list.id ORDER BY name"
         )
         assert [name for (name,) in names] == ["clocks", "widgets"]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_the_same_bytes_in_another_format_are_stored_once(
+    tmp_path: pathlib.Path, at_once: bool
+) -> None:
+    """A list that is read from its mailbox and from its public-inbox takes no more room."""
+    forms = ("mbox", "maildir", "public-inbox", "pipermail-text")
+    copies = [message(source=source(f"/{form}", format=form)) for form in forms]
+    copies[3].source.fidelity = "masked"
+    best = message(source=source("/best"), body=message().body + "\nAnd so it ticks.\n")
+    data = raw_of(message()).data
+    whole = data + b"\nAnd so it ticks.\n"
+    raws = [*(raw_of(item, data) for item in copies), raw_of(best, whole)]
+    with Archive(tmp_path, write=True) as archive:
+        if at_once:
+            archive.add([*copies, best], raws)
+        else:
+            for item, raw in zip([*copies, best], raws, strict=True):
+                archive.add([item], [raw])
+        assert archive.value("SELECT count(*) FROM message") == 1
+        assert archive.value("SELECT count(*) FROM raw") == 1
+        assert [archive.raw_of_copy(copy) for copy in range(1, 6)] == [data] * 4 + [whole]
+        assert check(archive).is_sound
+    assert rescue(tmp_path).copies == 5
+    with Archive(tmp_path) as archive:
+        assert archive.value("SELECT count(*) FROM raw") == 1
+        assert check(archive).is_sound
 
 
 def test_marks_are_stored_with_their_batch(tmp_path: pathlib.Path) -> None:
