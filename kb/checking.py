@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import sqlite3
 from collections.abc import Iterator
@@ -68,17 +69,31 @@ def check(archive: Archive) -> Report:
     """Verify the archive; reads all of it."""
     report = Report()
     try:
-        if archive.facts_version < FACTS_VERSION:
-            report.is_outdated = True
-        _check_database(archive, report)
-        _check_keys(archive, report)
-        _check_contents(archive, report)
-        _check_copies(archive, report)
-        _check_commits(archive, report)
+        with _at_one_moment(archive):
+            if archive.facts_version < FACTS_VERSION:
+                report.is_outdated = True
+            _check_database(archive, report)
+            _check_keys(archive, report)
+            _check_contents(archive, report)
+            _check_copies(archive, report)
+            _check_commits(archive, report)
     except ArchiveError as error:
         report.is_torn = True
         report.faults.append(str(error))
     return report
+
+
+@contextlib.contextmanager
+def _at_one_moment(archive: Archive) -> Iterator[None]:
+    """Let all questions see the archive as it is now, whatever somebody writes meanwhile."""
+    if archive.connection.in_transaction:
+        yield
+        return
+    archive.execute("BEGIN")
+    try:
+        yield
+    finally:
+        archive.connection.rollback()
 
 
 def _check_database(archive: Archive, report: Report) -> None:

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from patchlore.ingest.sources.items import Mark
+from patchlore.kb import checking
 from patchlore.kb.checking import check
 from patchlore.kb.filling import Summary, fill
 from patchlore.kb.store import Archive
@@ -116,6 +117,27 @@ def test_a_reader_sees_whole_batches_while_a_writer_writes(tmp_path: pathlib.Pat
             reader.execute("COMMIT")
             assert reader.value("SELECT count(*) FROM message") == 2
             assert reader.mark_of("box") == "2"
+
+
+def test_a_check_sees_the_archive_at_one_moment(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a writer adds between two of its questions is no fault."""
+    first, second = message("a@example.org"), message("b@example.org", subject="x")
+    told = checking._told
+
+    def told_late(report: checking.Report, number: int, bad: int, noun: str) -> None:
+        if noun == "message":
+            with Archive(tmp_path, write=True) as writer:
+                writer.add([second], [raw_of(second)], [Mark("box", "2")])
+        told(report, number, bad, noun)
+
+    with Archive(tmp_path, write=True) as writer:
+        writer.add([first], [raw_of(first)], [Mark("box", "1")])
+    monkeypatch.setattr(checking, "_told", told_late)
+    with Archive(tmp_path) as reader:
+        assert checking.check(reader).faults == []
+        assert reader.value("SELECT count(*) FROM message") == 2
 
 
 def test_many_readers_at_once(tmp_path: pathlib.Path) -> None:
