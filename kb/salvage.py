@@ -98,10 +98,12 @@ class Pages:
             local = local if local <= most else least
         payload = bytearray(page[at : at + local])
         following = int.from_bytes(page[at + local : at + local + 4], "big")
+        passed: set[int] = set()
         while len(payload) < size:
             more = self.page(following)
-            if len(more) != self.size:
+            if len(more) != self.size or following in passed:
                 return None
+            passed.add(following)
             payload += more[4 : 4 + size - len(payload)]
             following = int.from_bytes(more[:4], "big")
         if len(payload) != size:

@@ -20,6 +20,7 @@ from patchlore.kb.filling import fill
 from patchlore.kb.git_filling import fill_tree
 from patchlore.kb.redoing import redo_facts
 from patchlore.kb.repairing import DAMAGED, rescue
+from patchlore.kb.salvage import Pages
 from patchlore.kb.store import FACTS_VERSION, Archive
 from tests.kb.dumping import canonical, dump, facts
 from tests.kb.git_repositories import Repository
@@ -123,6 +124,34 @@ def test_a_page_above_all_rows_of_a_table_costs_none(filled: pathlib.Path, table
     with Archive(filled) as archive:
         assert check(archive).is_sound
         assert [row[:3] for row in facts(archive)] == [row[:3] for row in before]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pages_of_any_bytes_are_looked_through(tmp_path: pathlib.Path, seed: int) -> None:
+    """Noise that looks like leaf pages comes to an end: chains of pages may be rings."""
+    chance = random.Random(seed)
+    path, count = tmp_path / "noise", 2 + seed
+    pages = []
+    for _ in range(count):
+        page = bytearray(chance.randbytes(512))
+        page[0] = 13
+        for place in range(8, 512, 8):  # small numbers: cells, sizes, pages that are there
+            page[place : place + 3] = bytes(3)
+            page[place + 3] = chance.randrange(1, count + 1)
+        pages.append(bytes(page))
+    head = b"SQLite format 3\0" + (512).to_bytes(2, "big")
+    path.write_bytes(head + b"".join(pages)[len(head) :])
+    assert all(isinstance(row, tuple) for row in Pages(path).rows())
+
+
+def test_a_ring_of_pages_ends(tmp_path: pathlib.Path) -> None:
+    """A row that claims more bytes than there are, on a page that names itself as the next."""
+    page = bytearray(512)
+    page[0], page[4], page[9] = 13, 1, 100  # a leaf with one cell, at 100
+    page[100:110] = b"\xff" * 8 + b"\x7f\x01"  # 2^63 bytes, row 1
+    page[104:512] = (2).to_bytes(4, "big") * 102
+    (tmp_path / "ring").write_bytes(b"SQLite format 3\0\x02\0" + bytes(494) + page)
+    assert list(Pages(tmp_path / "ring").rows()) == []
 
 
 def test_the_log_of_a_killed_writer_is_salvaged(filled: pathlib.Path) -> None:
