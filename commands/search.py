@@ -249,7 +249,7 @@ def _requote(argument: str) -> str:
 def _write(archive: Archive, results: Results, form: str, *, flat: bool) -> None:
     if form == "ids":
         # Different mails under one Message-ID are one line.
-        print_lines(dict.fromkeys(_one_line(hit.key) for hit in results.hits))
+        print_lines(dict.fromkeys(_one_line(hit.message_id or hit.key) for hit in results.hits))
     elif form == "json":
         groups = {} if flat else _groups(results.hits)
         print_json_lines(_as_json(hit, groups.get(hit.message)) for hit in results.hits)

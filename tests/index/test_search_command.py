@@ -334,3 +334,15 @@ def test_json_names_the_group(tmp_path: pathlib.Path, capsys: pytest.CaptureFixt
     ]
     assert run(tmp_path, "search", "--json", "--flat", "--limit", "1", "f:bo") == 0
     assert json.loads(capsys.readouterr().out)["group"] is None
+
+
+def test_ids_are_message_ids(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two different mails under one Message-ID are one line, without the number of the second."""
+    one, other = posted(1, "[PATCH] tick: copy"), posted(2, "[PATCH] tock: something else")
+    other.data = other.data.replace(b"<2@", b"<1@").replace(b"The tail was", b"Other heads were")
+    fill_archive(tmp_path, [one, other])
+    assert run(tmp_path, "search", "--format", "ids", "f:bo") == 0
+    assert capsys.readouterr().out.splitlines() == ["1@example.org"]
+    assert run(tmp_path, "search", "--json", "f:bo") == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {row["key"] for row in rows} == {"1@example.org", "1@example.org#2"}
