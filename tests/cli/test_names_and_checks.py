@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import shutil
 
@@ -38,13 +39,13 @@ def twins(tmp_path: pathlib.Path) -> str:
     return path
 
 
-def test_ids_lead_back_to_the_mail_that_was_found(
+def test_keys_lead_back_to_the_mail_that_was_found(
     twins: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each hit is printed by the name that is its own."""
+    """Each hit has a key that is its own, in JSON; a Message-ID alone names the first."""
     capsys.readouterr()
-    assert main(["--archive", twins, "search", "--format", "ids", "m:same@example.org"]) == 0
-    keys = capsys.readouterr().out.split()
+    assert main(["--archive", twins, "search", "--json", "m:same@example.org"]) == 0
+    keys = [json.loads(line)["key"] for line in capsys.readouterr().out.splitlines()]
     assert sorted(keys) == ["same@example.org", "same@example.org#2"]
     for key, word in zip(sorted(keys), ("lamp", "another"), strict=True):
         assert main(["--archive", twins, "show", key]) == 0
