@@ -64,7 +64,10 @@ def test_the_reports_count_markers_and_what_is_found_without(
     printed = capsys.readouterr().out
     assert "| 20.11 | 4 | 3 | 2 | 2 | 0 |" in printed
     assert f"| {odd[:12]} clock: fix tick 2 | {lost} | {shas[2][:12]} | patch-id" in printed
-    assert "| ids, dates, titles, checked by lines (as for lists) | 2 | 2 | 2 | 100.00% | 100.00% |" in printed
+    assert (
+        "| ids, dates, titles, checked by lines (as for lists) | 2 | 2 | 2 | 100.00% | 100.00% |"
+        in printed
+    )
     assert "Of the 2 commits without such a marker 2 are\nmapped" in printed
     for name in ("markers", "hidden markers", "missing fixes"):
         assert f"<!-- {name}: begin -->" in report.read_text("utf-8")
