@@ -15,6 +15,7 @@ from patchlore.index.paths import Paths
 from patchlore.index.tables import FactError, Tables, hex_condition
 from patchlore.index.words import message_id_words
 from patchlore.kb.columns import json_list
+from patchlore.kb.reading import message_names
 from patchlore.kb.store import Archive
 from patchlore.kb.text import unescaped
 from patchlore.kb.versions import rank, tree_name
@@ -372,6 +373,9 @@ def _related(commits: Commits, relations: Sequence[str], value: str, quoted: boo
 
 
 def _plain_mid(value: str) -> str:
+    """The Message-ID that is meant: without brackets, or that of a mail's URL in an archive."""
+    if value.startswith(("http://", "https://")):
+        return list(message_names(value))[-1]
     return value.strip().removeprefix("<").removesuffix(">")
 
 

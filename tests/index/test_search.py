@@ -120,6 +120,8 @@ def test_people_and_lists(found: Numbers, query: str, expected: set[int]) -> Non
     [
         (f"mid:{mid(3)}", {3}),
         (f"mid:<{mid(3)}>", {3}),
+        (f"mid:https://lore.example.org/lamps/{mid(3)}/T/#u", {3}),
+        (f"thread:https://lore.example.org/r/{mid(2).replace('@', '%40')}", {1, 2}),
         (f"mid:{mid(3)} mid:{mid(4)}", {3, 4}),
         ("m:20240101", {1, 2, 3, 4, 5, 6}),
         (f"references:{mid(1)}", {2}),
