@@ -21,7 +21,6 @@ from msgspec import Struct, msgpack
 
 from patchlore.index.document import CODE_KINDS, Searched, code_line
 from patchlore.index.fts import quote
-from patchlore.index.line_matcher import LineMatcher
 from patchlore.index.regexes import Regex, selectivity
 from patchlore.ingest.function_names import function_name
 from patchlore.ingest.message import (
@@ -241,6 +240,9 @@ class _Scan:
 
     def __init__(self, prefix: str | None, regex: Regex, deadline: float) -> None:
         self._kinds = KINDS[prefix].encode()
+        # RE2 is a library of its own, which only those load who ask for an expression.
+        from patchlore.index.line_matcher import LineMatcher
+
         self._matcher = LineMatcher(regex, in_names=prefix == "fn")
         self._deadline = deadline
         # Of one function there are many hunks: what is known of a header.

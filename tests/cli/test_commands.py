@@ -398,6 +398,18 @@ def test_version_needs_no_heavy_module() -> None:
     assert out.decode().splitlines()[1] == "[]"
 
 
+def test_words_are_searched_without_what_reads_mail_and_expressions(archive: pathlib.Path) -> None:
+    """A search loads no finder of facts, no parser of pages and no RE2: its start is its cost."""
+    code = (
+        "import sys\nfrom patchlore.cli import main\n"
+        f"main(['--archive', {str(archive)!r}, 'search', '--format', 'ids', 'fix'])\n"
+        "heavy = {'re2', 'lxml', 'bs4', 'lark', 'patchlore.ingest.facts'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+    assert out.decode().splitlines()[-1] == "[]"
+
+
 def test_a_closed_report_is_found_by_its_message_id(run: Run) -> None:
     """`closes:` takes a Message-ID though the tag has the URL of an archive."""
     for query in ("closes:reply@example.org", "closes:lore.kernel.org/r/reply@example.org"):
