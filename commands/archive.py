@@ -146,13 +146,16 @@ def _repair(args: argparse.Namespace, report: Report) -> None:
     from patchlore.kb.redoing import redo_facts
     from patchlore.kb.repairing import rescue
     from patchlore.kb.store import Archive
+    from patchlore.kb.writing import keep_dictionaries
 
     path = archive_path(args)
     if report.is_torn:
         for text in rescue(path, jobs=default_jobs()).lines():
             note(f"patchlore: {text}")
-    elif report.is_outdated or len(report.faults) > len(report.index_faults):
+    else:
         with Archive(path, write=True) as archive:
-            number = redo_facts(archive, jobs=default_jobs())
-        note(f"patchlore: the facts of {number:,} messages were redone")
+            keep_dictionaries(archive)
+            if report.is_outdated or len(report.faults) > len(report.index_faults):
+                number = redo_facts(archive, jobs=default_jobs())
+                note(f"patchlore: the facts of {number:,} messages were redone")
     update_index(path, rebuild=bool(report.is_torn or report.index_faults), notice=note)

@@ -75,7 +75,7 @@ def _jobs(text: str) -> int:
 def run(args: argparse.Namespace) -> int:
     """Fill the archive, then bring edges and index up to date; 1 when a source or tree failed."""
     from patchlore.kb.edges import update_edges
-    from patchlore.kb.store import Archive
+    from patchlore.kb.store import FACTS_VERSION, Archive
 
     if not args.sources and not args.tree:
         note("patchlore: nothing to ingest: name a SOURCE, or a tree with --tree NAME REPO.")
@@ -86,11 +86,13 @@ def run(args: argparse.Namespace) -> int:
     path = archive_path(args)
     is_terminal = sys.stderr.isatty()
     with Archive(path, write=True) as archive:
+        # Mails are redone then, whatever is read.
+        changed = bool(args.sources) or archive.facts_version < FACTS_VERSION
         failed = _fill_trees(archive, args, is_terminal=is_terminal)
         if args.sources:
             failed |= _fill(archive, args, is_terminal=is_terminal)
         update_edges(archive)
-    if args.sources and not args.no_index:
+    if changed and not args.no_index:
         _index(path, is_terminal=is_terminal)
     return 1 if failed else 0
 

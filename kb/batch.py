@@ -20,6 +20,10 @@ from patchlore.kb.versions import tree_name
 #: Mails under a made-up id end so; no mail has such a Message-ID.
 MADE_UP = "@patchlore"
 
+_COPY_COLUMNS = ("id", "message", "source", "offset", "blob", "same_as", "fidelity", "size",
+                 "sha256", "digest")  # fmt: skip
+_OFFSET = _COPY_COLUMNS.index("offset")
+
 _MESSAGE_COLUMNS = (
     "id, mid, ordinal, has_message_id, revision, best_copy, fidelity, size, sender, author, "
     f"in_reply_to, {HEAD}"
@@ -43,8 +47,8 @@ class Batch:
         self._matching = Matching(self._connection, self._mids)
         self._copies: list[tuple[object, ...]] = []
         self._seen: dict[tuple[bytes, str, bool], tuple[int, int]] = {}
-        #: Where copies of this batch were seen.
-        self._places: set[tuple[int, int, bytes]] = set()
+        #: Where copies of this batch were seen: their places in ``_copies``.
+        self._places: dict[tuple[int, int, bytes], int] = {}
         self._raws: dict[int, bytes] = {}
         self._aliases: set[tuple[int, int]] = set()
         self._message_lists: set[tuple[int, int]] = set()
@@ -98,7 +102,10 @@ class Batch:
                 )
             self._added.known += 1
             return
-        if (message, source, sha256) in self._places:
+        number = self._places.get((message, source, sha256))
+        if number is not None:
+            row = self._copies[number]
+            self._copies[number] = (*row[:_OFFSET], raw.source.offset, *row[_OFFSET + 1 :])
             self._added.known += 1
             return
         self._copy_row(raw, sha256, message, source, same_as=first)
@@ -190,6 +197,7 @@ class Batch:
         entry.parsed, entry.best_copy, entry.fidelity = mail, copy, fidelity
         entry.size, entry.damage = len(mail.raw.data), damage_of(mail)
         entry.identity = identity_of(mail)
+        self._matching.retitle(entry, mail.shaped.title_hash)
         self._added.redone += entry.stored
         return None
 
@@ -233,7 +241,7 @@ class Batch:
     def _copy_row(
         self, raw: Raw, sha256: bytes, message: int, source: int, same_as: int | None = None
     ) -> None:
-        self._places.add((message, source, sha256))
+        self._places[message, source, sha256] = len(self._copies)
         place = raw.source.place
         if place is not None and place.tree and place.state:
             tree, release = tree_name(place.tree), place.release or ""
@@ -309,8 +317,8 @@ class Batch:
         execute(_INSERT_MESSAGE, messages)
         execute("INSERT INTO content VALUES (?, ?)", contents)
         execute(
-            "INSERT INTO copy (id, message, source, offset, blob, same_as, fidelity, size, sha256,"
-            " digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO copy ({', '.join(_COPY_COLUMNS)})"
+            f" VALUES ({', '.join('?' * len(_COPY_COLUMNS))})",
             self._copies,
         )
         execute(

@@ -19,6 +19,7 @@ from patchlore.kb.shaping import shape
 from patchlore.kb.store import FACTS_VERSION, Archive
 from patchlore.kb.text import count
 from patchlore.kb.upgrading import missing
+from patchlore.kb.writing import lost_dictionaries
 
 #: More faults of one kind are counted, not listed.
 _LISTED = 20
@@ -44,7 +45,8 @@ class Report(Struct, kw_only=True):
     is_outdated: bool = False
     #: Whether only a new database made of the raw mail helps.
     is_torn: bool = False
-    #: What is no damage, but good to know: messages that the text index lacks.
+    #: What is no damage, but good to know: messages that the text index lacks, a copy of
+    #: the compression dictionary that is lost.
     notes: list[str] = []
 
     @property
@@ -77,6 +79,7 @@ def check(archive: Archive) -> Report:
             _check_contents(archive, report)
             _check_copies(archive, report)
             _check_commits(archive, report)
+            _check_dictionaries(archive, report)
     except ArchiveError as error:
         report.is_torn = True
         report.faults.append(str(error))
@@ -145,6 +148,15 @@ def _check_commits(archive: Archive, report: Report) -> None:
     report.faults += [f"commit {sha} of a git tree is damaged" for sha in damaged[:_LISTED]]
     if number and not damaged:
         report.verified.append(f"{count(number, 'commit')} of git trees against their ids")
+
+
+def _check_dictionaries(archive: Archive, report: Report) -> None:
+    """The copies of the compression dictionaries beside the database, which nothing needs yet."""
+    for path in lost_dictionaries(archive):
+        report.notes.append(
+            f"{path.name}, the copy of the compression dictionary, is lost or damaged: the next "
+            "ingest or --repair writes it again"
+        )
 
 
 def _check_contents(archive: Archive, report: Report) -> None:

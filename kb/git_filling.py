@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
+import zstandard
 from msgspec import Struct
 
 from patchlore.ingest.commit_message import Commit, read_commit
@@ -16,7 +18,7 @@ from patchlore.kb.git_trees import Tree
 from patchlore.kb.interning import Names, next_id
 from patchlore.kb.merge import person_key, title_hash
 from patchlore.kb.shaping import Shaped, shape
-from patchlore.kb.store import Archive, transaction
+from patchlore.kb.store import FACTS_VERSION, Archive, transaction
 from patchlore.kb.versions import tree_name
 
 #: Commits that are stored in one transaction.
@@ -77,6 +79,11 @@ def fill_tree(
     """
     start = time.monotonic()
     repository = Repository(path)
+    if archive.facts_version < FACTS_VERSION:
+        from patchlore.kb.filling import default_jobs
+        from patchlore.kb.redoing import redo_facts
+
+        redo_facts(archive, jobs=default_jobs())
     refs = repository.refs()
     tree = Tree(archive, tree_name(name), repository, refs)
     summary = TreeSummary(
@@ -186,6 +193,36 @@ def _insert(archive: Archive, names: Names, batch: Sequence[tuple[str, bytes]]) 
             marks = ", ".join("?" * (columns.count(",") + 1))
             connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)
     return ids
+
+
+def redo_commits(archive: Archive, on_progress: Callable[[int], None] | None = None) -> int:
+    """Write the facts of all commits that trees brought anew, as they are read now.
+
+    Their objects are in the archive: no repository is asked.  Return how many.
+    """
+    names = Names(archive.connection)
+    done = last = 0
+    while rows := archive.execute(
+        "SELECT id, sha, data FROM git_commit WHERE id > ? AND data IS NOT NULL"
+        " ORDER BY id LIMIT ?",
+        (last, BATCH),
+    ).fetchall():
+        batch: list[tuple[str, bytes]] = []
+        last = rows[-1][0]
+        for _, sha, data in rows:
+            with contextlib.suppress(zstandard.ZstdError):  # `check` names it
+                batch.append((sha, archive.codec.decompress(data)))
+        with transaction(archive):
+            _insert(archive, names, batch)
+        done += len(batch)
+        if on_progress is not None:
+            on_progress(done)
+    with transaction(archive):
+        for table in _FACT_TABLES:
+            archive.execute(
+                f"DELETE FROM {table} WHERE git_commit NOT IN (SELECT id FROM git_commit)"
+            )
+    return done
 
 
 _COLUMNS = {

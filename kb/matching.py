@@ -55,6 +55,8 @@ class Matching:
         self.entries: dict[int, Entry] = {}
         self._of_mid: dict[int, list[int]] = {}
         self._by_title: dict[int, list[int]] = {}
+        #: Titles of the messages that the batch has made or changed.
+        self._titles: dict[int, int | None] = {}
 
     def find(self, mail: Parsed) -> Entry | None:
         """Return the message that this mail is a copy of, or None for a new one."""
@@ -80,8 +82,13 @@ class Matching:
         """Take in a message that the batch has made."""
         self.entries[entry.id] = entry
         self._of_mid[entry.mid].append(entry.id)
-        if shaped.title_hash is not None:
-            self._by_title.setdefault(shaped.title_hash, []).append(entry.id)
+        self.retitle(entry, shaped.title_hash)
+
+    def retitle(self, entry: Entry, title_hash: int | None) -> None:
+        """Let a message be found under the title that its best copy has."""
+        self._titles[entry.id] = title_hash
+        if title_hash is not None:
+            self._by_title.setdefault(title_hash, []).append(entry.id)
 
     def rename(self, entry: Entry, mid: int) -> None:
         """Let a message that had none have a Message-ID."""
@@ -107,7 +114,7 @@ class Matching:
                 ).fetchall()
                 found = [self._load(row).id for row in rows]
             self._of_mid[mid] = found
-        return [self.entries[id_] for id_ in self._of_mid[mid]]
+        return [self.entries[id_] for id_ in sorted(self._of_mid[mid])]
 
     def _titled(self, shaped: Shaped, *, only_without_id: bool) -> list[Entry]:
         condition = "message.title_hash = ?1 AND (?2 IS NULL OR message.timestamp IS NULL"
@@ -117,11 +124,17 @@ class Matching:
         rows = self._connection.execute(
             _CANDIDATE + condition, (shaped.title_hash, shaped.timestamp)
         ).fetchall()
-        entries = [self._load(row) for row in rows]
+        entries = {row[0]: self._load(row) for row in rows}
         if shaped.title_hash is not None:
             batch = self._by_title.get(shaped.title_hash, ())
-            entries += [self.entries[id_] for id_ in batch]
-        return [entry for entry in entries if not only_without_id or not entry.has_message_id]
+            entries |= {id_: self.entries[id_] for id_ in batch}
+        # The oldest first, wherever one batch ended and the next began.
+        return [
+            entry
+            for _, entry in sorted(entries.items())
+            if self._titles.get(entry.id, shaped.title_hash) == shaped.title_hash
+            and not (only_without_id and entry.has_message_id)
+        ]
 
     def _load(self, row: tuple[int, ...]) -> Entry:
         entry = self.entries.get(row[0])

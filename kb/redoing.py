@@ -1,4 +1,4 @@
-"""Facts of an older version made anew, from the raw mail in the archive."""
+"""Facts of an older version made anew, from the raw mail and commits in the archive."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from patchlore.ingest.sources.patch_folder import place_of
 from patchlore.kb.batch import Batch
 from patchlore.kb.content import Content, decode_message
 from patchlore.kb.errors import ArchiveError
+from patchlore.kb.git_filling import redo_commits
 from patchlore.kb.interning import Names
 from patchlore.kb.parsed import Parsed
 from patchlore.kb.parsing import Workers
@@ -33,8 +34,9 @@ Progress = Callable[[int], None]
 def redo_facts(archive: Archive, *, jobs: int = 0, on_progress: Progress | None = None) -> int:
     """Parse the best copy of every message again and write its facts anew; return how many.
 
-    Row ids stay.  A run that is stopped leaves the archive usable, and the next
-    one begins again.  Raises ArchiveError for raw mail that is damaged.
+    So are those of the commits of git trees.  Row ids stay.  A run that is stopped
+    leaves the archive usable, and the next one begins again.  Raises ArchiveError for
+    raw mail that is damaged.
     """
     done = 0
     ids = [id_ for (id_,) in archive.execute("SELECT id FROM message ORDER BY id")]
@@ -70,6 +72,12 @@ def redo_facts(archive: Archive, *, jobs: int = 0, on_progress: Progress | None 
             waiting.append((chunk, raws))
             store(leave=jobs + 1)
         store(leave=0)
+
+    def commits_done(commits: int) -> None:
+        if on_progress is not None:
+            on_progress(done + commits)
+
+    redo_commits(archive, commits_done)
     with transaction(archive):
         for table in (*FACT_TABLES, "message_list", "alias"):
             archive.execute(

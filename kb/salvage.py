@@ -74,7 +74,7 @@ class Pages:
     def rows(self) -> Iterator[tuple[int, _Row]]:
         """Yield id and columns of each row in any leaf page of a table, whatever its table."""
         count = -(-len(self._file) // self.size)
-        for number in range(1, max(count, *self._newer, 1) + 1):
+        for number in sorted({*range(1, count + 1), *self._newer}):
             page = self.page(number)
             head = 100 if number == 1 else 0
             if len(page) != self.size or page[head] != _LEAF:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 from collections.abc import Iterable, Sequence
 
@@ -19,6 +20,34 @@ def dictionary_path(archive: pathlib.Path, number: int) -> pathlib.Path:
     return archive / f"dictionary-{number}"
 
 
+def lost_dictionaries(archive: Archive) -> dict[pathlib.Path, bytes]:
+    """Return what should be in the copies of the archive's dictionaries that are lost or torn."""
+    return {path: data for path, data in _dictionaries(archive) if not _has(path, data)}
+
+
+def keep_dictionaries(archive: Archive) -> int:
+    """Write the copies that are lost or torn; return how many dictionaries there are."""
+    found = 0
+    for path, data in _dictionaries(archive):
+        found += 1
+        if not _has(path, data):
+            with contextlib.suppress(OSError):  # all can be read without it, too
+                path.write_bytes(data)
+    return found
+
+
+def _dictionaries(archive: Archive) -> list[tuple[pathlib.Path, bytes]]:
+    rows = archive.execute("SELECT id, data FROM dictionary ORDER BY id").fetchall()
+    return [(dictionary_path(archive.path, number), data) for number, data in rows]
+
+
+def _has(path: pathlib.Path, data: bytes) -> bool:
+    try:
+        return path.read_bytes() == data
+    except OSError:
+        return False
+
+
 class Writer:
     """Stores batches into an archive that is open for writing.
 
@@ -31,7 +60,7 @@ class Writer:
         self._archive = archive
         self._connection = archive.connection
         self._names = Names(self._connection)
-        self._has_dictionary = archive.value("SELECT count(*) FROM dictionary") > 0
+        self._has_dictionary = keep_dictionaries(archive) > 0
 
     def known_copy(self, raw: Raw, sha256: bytes) -> int | None:
         """Return the id of a stored copy with these bytes read in the same format, or None."""
