@@ -324,6 +324,9 @@ def _locked(
         folder.mkdir(exist_ok=True)
         lock = open(folder / "lock", "wb")  # noqa: SIM115 (held until the block ends)
     except OSError as error:
+        if isinstance(error, FileExistsError):
+            text = f"{folder} is no folder: remove it and run 'patchlore index'."
+            raise IndexingError(text) from error
         raise IndexingError(f"Can't write to the text index {folder}: {error.strerror}.") from error
     with lock:
         try:

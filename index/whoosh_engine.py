@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import math
 import operator
@@ -17,7 +18,7 @@ from typing import Any
 from msgspec import Struct
 
 from patchlore.index.engine import PROSE_FIELDS, Document, Pattern, Phrase
-from patchlore.index.errors import DamagedIndex
+from patchlore.index.errors import DamagedIndex, IndexingError
 from patchlore.index.whoosh_postings import (
     GroupingPool,
     LeanCodec,
@@ -25,10 +26,14 @@ from patchlore.index.whoosh_postings import (
     make_schema,
 )
 from patchlore.index.whoosh_ranges import documents_of, values_of
+from patchlore.ingest.errors import PatchloreError
 
 # Whoosh 2.7.4 has no types and whoosh3 a few: for the checker it is Any.
 whoosh_index: Any = import_module("whoosh.index")
 _filestore: Any = import_module("whoosh.filedb.filestore")
+
+#: What a process or its user lacks when these are met; the files may be whole.
+_LACKS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EPERM, errno.EIO)
 
 #: Megabytes for sorting: below this Whoosh spills to disk for a third more time.
 _LIMIT_MB = 512
@@ -37,6 +42,13 @@ _LIMIT_MB = 512
 #: updates, so that merging takes little time and memory.
 _SMALL = 4 * 1024 * 1024
 _MOST_SMALL = 8
+
+
+def _explained(folder: pathlib.Path, error: Exception) -> PatchloreError:
+    """What is wrong when Whoosh raises: damage, which may be anything, or a lack of means."""
+    if isinstance(error, OSError) and error.errno in _LACKS:
+        return IndexingError(f"The text index {folder} can't be read: {error.strerror}.")
+    return DamagedIndex(f"The text index {folder} is damaged ({error}).")
 
 
 class WhooshEngine:
@@ -49,7 +61,7 @@ class WhooshEngine:
             self._index = _storage(folder).open_index()
             self._reader = self._index.reader()
         except Exception as error:  # unpickling raises whatever it likes
-            raise DamagedIndex(f"The text index in {folder} is damaged ({error}).") from error
+            raise _explained(folder, error) from error
         self._segments = [
             _Segment(leaf) for leaf, _ in self._reader.leaf_readers() if leaf.doc_count_all()
         ]
@@ -93,7 +105,7 @@ class WhooshEngine:
         try:
             yield
         except Exception as error:
-            raise DamagedIndex(f"The text index {self._folder} is damaged ({error}).") from error
+            raise _explained(self._folder, error) from error
 
     def documents(self) -> Iterator[int]:
         """Yield the numbers of all documents."""
@@ -277,7 +289,7 @@ class WhooshWriter:
         except OSError:
             raise
         except Exception as error:  # unpickling raises whatever it likes
-            raise DamagedIndex(f"The text index in {folder} is damaged ({error}).") from error
+            raise _explained(folder, error) from error
         self._writer: Any | None = None
         self._added: list[int] = []
         self._is_first = True
@@ -329,7 +341,12 @@ class WhooshWriter:
 
     def _open(self) -> Any:
         if self._writer is None:
-            self._writer = self._index.writer(limitmb=_LIMIT_MB, codec=LeanCodec())
+            try:
+                self._writer = self._index.writer(limitmb=_LIMIT_MB, codec=LeanCodec())
+            except OSError:
+                raise
+            except Exception as error:  # the list of segments can't be read
+                raise _explained(self._folder, error) from error
             self._writer.pool = GroupingPool(self._writer.pool)
         return self._writer
 

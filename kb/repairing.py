@@ -40,6 +40,9 @@ _MOST_MISSING = 20_000
 _RESCUE = "rescue"
 DAMAGED = FILE_NAME + ".damaged"
 
+#: Files of SQLite beside a database.
+_SIDES = ("-wal", "-shm")
+
 
 class Rescue(Struct, kw_only=True):
     """What was saved of a damaged archive."""
@@ -86,8 +89,9 @@ def rescue(
     folder = pathlib.Path(path)
     result = Rescue()
     with contextlib.closing(take_lock(folder)):
+        _take_back(folder)
         new = folder / _RESCUE
-        shutil.rmtree(new, ignore_errors=True)
+        _clear(new)
         try:
             with _open_damaged(folder) as old, Archive(new, write=True) as archive:
                 salvage = None if _is_legible(old) else Salvage(folder / FILE_NAME)
@@ -103,8 +107,15 @@ def rescue(
                 )
             result.kept = _replace(folder, new)
         finally:
-            shutil.rmtree(new, ignore_errors=True)
+            _clear(new)
     return result
+
+
+def _clear(place: pathlib.Path) -> None:
+    """Remove what a repair that was stopped has left, or somebody has put there."""
+    shutil.rmtree(place, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        place.unlink()
 
 
 def _is_legible(old: sqlite3.Connection) -> bool:
@@ -255,7 +266,8 @@ def _dictionaries(old: sqlite3.Connection, folder: pathlib.Path) -> dict[int, by
     for path in folder.glob("dictionary-*"):
         number = path.name.partition("-")[2]
         if number.isdigit():
-            found[int(number)] = path.read_bytes()
+            with contextlib.suppress(OSError):  # the database most likely has it, too
+                found[int(number)] = path.read_bytes()
     with contextlib.suppress(sqlite3.DatabaseError):
         found.update(old.execute("SELECT id, data FROM dictionary").fetchall())
     return found
@@ -360,6 +372,20 @@ def _readable_marks(old: sqlite3.Connection) -> list[tuple[str, str]]:
         return []
 
 
+def _take_back(folder: pathlib.Path) -> None:
+    """Undo what a repair that was stopped has moved: the log belongs to the damaged database."""
+    old = folder / FILE_NAME
+    for kept in folder.glob(f"{DAMAGED}*"):
+        if kept.name.endswith(_SIDES) or not old.exists() or not old.samefile(kept):
+            continue
+        for end in _SIDES:
+            side = folder / (FILE_NAME + end)
+            moved = folder / (kept.name + end)
+            if moved.exists() and not (side.exists() and side.stat().st_size):
+                os.replace(moved, side)
+        kept.unlink()
+
+
 def _replace(folder: pathlib.Path, new: pathlib.Path) -> str:
     """Put the new database where the damaged one was; return what that is called now.
 
@@ -373,10 +399,12 @@ def _replace(folder: pathlib.Path, new: pathlib.Path) -> str:
         os.link(old, folder / kept)
     except OSError:  # a file system without links
         shutil.copyfile(old, folder / kept)
-    for end in ("-wal", "-shm"):
+    for end in _SIDES:
         side = folder / (FILE_NAME + end)
         if side.exists():
             os.replace(side, folder / (kept + end))
-    for path in (*new.glob("dictionary-*"), new / FILE_NAME):
-        os.replace(path, folder / path.name)
+    for path in new.glob("dictionary-*"):
+        with contextlib.suppress(OSError):  # a copy, which the next ingest writes again
+            os.replace(path, folder / path.name)
+    os.replace(new / FILE_NAME, folder / FILE_NAME)
     return kept

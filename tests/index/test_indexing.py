@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import gc
 import pathlib
@@ -12,7 +13,7 @@ import sqlite3
 
 import pytest
 
-from patchlore.index import indexing
+from patchlore.index import indexing, whoosh_engine
 from patchlore.index.checking import check_index
 from patchlore.index.database import ENGINES, IndexDatabase, database_path
 from patchlore.index.errors import IndexingError
@@ -164,6 +165,36 @@ def test_a_search_in_a_damaged_index_says_so(tmp_path: pathlib.Path, engine: str
         results = searcher.search("ring")
         assert results.total == 0
         assert "Words can't be searched" in results.notes[0]
+
+
+def test_a_search_that_lacks_means_marks_no_damage(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No file may be opened any more: that says nothing of the index, which stays as it is."""
+    fill_archive(tmp_path, letters())
+    update_index(tmp_path)
+
+    def refuse(folder: pathlib.Path) -> object:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(whoosh_engine, "_storage", refuse)
+    with (
+        Archive(tmp_path) as archive,
+        Searcher(archive) as searcher,
+        pytest.raises(IndexingError, match="Too many open files"),
+    ):
+        searcher.search("ring")
+    assert not (tmp_path / "index" / "damaged").exists()
+    monkeypatch.undo()
+    assert hits(tmp_path, "night") == {mid(5)}
+
+
+def test_a_file_in_the_place_of_the_index_is_named(tmp_path: pathlib.Path) -> None:
+    """What somebody has put there is not removed unasked."""
+    fill_archive(tmp_path, letters())
+    (tmp_path / "index").write_text("mine")
+    with pytest.raises(IndexingError, match="is no folder: remove it"):
+        update_index(tmp_path)
 
 
 def faults(path: pathlib.Path) -> list[str]:

@@ -7,6 +7,7 @@ import pathlib
 import random
 import signal
 import sqlite3
+import struct
 from collections.abc import Iterable
 
 import pytest
@@ -59,6 +60,76 @@ def test_ingest_brings_older_facts_up_to_date(filled: pathlib.Path) -> None:
         assert archive.facts_version == FACTS_VERSION
         assert archive.value("SELECT count(*) FROM trailer") > 0
         assert not check(archive).is_outdated
+
+
+NOTES = (
+    'tick: use two\n\nIt is too slow.\n\nFixes: 0123456789ab ("tick: begin")\n'
+    "Cc: stable@vger.kernel.org # 5.10+, but not 6.1\n",
+    'Revert "tick: use two"\n\nThis partially reverts commit 0123456789abcdef.\n',
+)
+
+
+@pytest.mark.parametrize("again", ["mail", "tree", "nothing of"])
+def test_the_facts_of_commits_are_redone_as_they_were(tmp_path: pathlib.Path, again: str) -> None:
+    """Whatever is read next, the notes and tags of older commits are those of this version."""
+    clock = Repository(tmp_path / "clock")
+    for note in NOTES:
+        clock.commit(note)
+    write_mails(tmp_path / "mail", 3)
+    with Archive(tmp_path / "archive", write=True) as archive:
+        fill_tree(archive, "mainline", str(clock.folder))
+        before = canonical(archive)
+        assert before["git_stable_note"]
+        archive.execute("DELETE FROM git_stable_note")
+        archive.execute("UPDATE git_commit_ref SET relation = 'reverts'")
+        archive.execute("UPDATE git_commit SET subject = 'x', title_hash = 0, author = NULL")
+        archive.execute("INSERT INTO git_cve (name, git_commit) VALUES ('CVE-2024-11111', 99)")
+        archive.execute("UPDATE meta SET value = value - 1 WHERE name = 'facts'")
+        if again == "tree":
+            clock.commit("tock: begin\n")
+            fill_tree(archive, "mainline", str(clock.folder))
+        else:
+            fill(archive, [str(tmp_path / "mail")] if again == "mail" else [], jobs=0)
+        assert archive.facts_version == FACTS_VERSION
+        after = canonical(archive)
+    for table in ("git_stable_note", "git_commit_ref", "git_cve", "git_commit"):
+        found = [row for row in after[table] if "tock: begin" not in row]
+        assert found == before[table], table
+
+
+def test_a_commit_that_is_damaged_stops_no_redoing(tmp_path: pathlib.Path) -> None:
+    """`check` names it; the others are redone."""
+    clock = Repository(tmp_path / "clock")
+    shas = [clock.commit(note) for note in NOTES]
+    with Archive(tmp_path / "archive", write=True) as archive:
+        fill_tree(archive, "mainline", str(clock.folder))
+        archive.execute("UPDATE git_commit SET data = x'00' WHERE sha = ?", (shas[0],))
+        archive.execute("UPDATE git_commit SET subject = 'x'")
+        redo_facts(archive)
+        assert archive.execute("SELECT subject FROM git_commit ORDER BY id").fetchall() == [
+            ("x",),
+            ('Revert "tick: use two"',),
+        ]
+        assert not check(archive).is_sound
+
+
+def test_the_copy_of_a_dictionary_is_written_again(
+    filled: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """`check` tells that it is lost, a repair and an ingest bring it back."""
+    (copy,) = filled.glob("dictionary-*")
+    data = copy.read_bytes()
+    command = ["--archive", str(filled)]
+    main([*command, "index"])
+    for mending in (["check", "--repair"], ["ingest", str(filled.parent / "mail")]):
+        copy.write_bytes(data[:99])
+        assert main([*command, "check"]) == 0
+        assert f"note: {copy.name}" in capfd.readouterr().out
+        assert main([*command, *mending]) == 0
+        assert copy.read_bytes() == data
+        capfd.readouterr()
+        main([*command, "check"])
+        assert "note:" not in capfd.readouterr().out
 
 
 def test_a_torn_file_is_rebuilt_of_what_can_be_read(filled: pathlib.Path) -> None:
@@ -171,6 +242,7 @@ def test_a_repair_that_is_stopped_leaves_a_database(
     filled: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next one begins again, and what was kept of an earlier one is not overwritten."""
+    (filled / DAMAGED).write_text("of an earlier repair")
     tear(filled, [1])
 
     def stop(old: pathlib.Path, new: pathlib.Path) -> None:
@@ -183,7 +255,48 @@ def test_a_repair_that_is_stopped_leaves_a_database(
     assert database_path(filled).exists()
     result = rescue(filled)
     assert (result.messages, result.kept) == (200, f"{DAMAGED}-2")
-    assert (filled / DAMAGED).exists()
+    assert (filled / DAMAGED).read_text() == "of an earlier repair"
+    assert not (filled / f"{DAMAGED}-3").exists()
+
+
+def test_a_repair_that_is_stopped_keeps_the_log(
+    filled: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Mails that are only in the log of a killed writer are not lost where a repair is, too."""
+    write_mbox(filled.parent / "more.mbox", 300)
+    child = os.fork()
+    if not child:
+        archive = Archive(filled, write=True)
+        fill(archive, [str(filled.parent / "more.mbox")], jobs=0)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    tear(filled, range(1, database_path(filled).stat().st_size // 8192 + 1))
+    replace = os.replace
+
+    def stop(old: pathlib.Path, new: pathlib.Path) -> None:
+        if new == database_path(filled):
+            raise KeyboardInterrupt
+        replace(old, new)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", stop)
+        with pytest.raises(KeyboardInterrupt):
+            rescue(filled)
+    result = rescue(filled)
+    assert (result.messages > 50, result.kept) == (True, DAMAGED)
+    assert (filled / f"{DAMAGED}-wal").stat().st_size
+    with Archive(filled) as archive:
+        assert check(archive).is_sound
+
+
+def test_a_log_that_names_a_page_far_away_is_read_at_once(tmp_path: pathlib.Path) -> None:
+    """A torn number of a page is no reason to look at all pages before it."""
+    head = b"SQLite format 3\0" + (512).to_bytes(2, "big")
+    (tmp_path / "far").write_bytes(head.ljust(512, b"\0"))
+    log = struct.pack(">8I", 0x377F0682, 0, 512, 0, 1, 2, 0, 0)
+    log += struct.pack(">6I", 0xFFFFFFFF, 0, 1, 2, 0, 0) + bytes(512)
+    (tmp_path / "far-wal").write_bytes(log)
+    assert list(Pages(tmp_path / "far").rows()) == []
 
 
 def test_a_whole_archive_is_rescued_without_loss(filled: pathlib.Path) -> None:
@@ -194,6 +307,16 @@ def test_a_whole_archive_is_rescued_without_loss(filled: pathlib.Path) -> None:
     with Archive(filled, write=True) as archive:
         assert facts(archive) == before
         assert fill(archive, [str(filled.parent / "mail")], jobs=0).read == 0
+
+
+def test_what_is_in_the_way_of_a_repair(filled: pathlib.Path) -> None:
+    """A copy of the dictionary that can't be read costs nothing, the database has it."""
+    (copy,) = filled.glob("dictionary-*")
+    copy.unlink()
+    copy.mkdir()
+    (filled / "rescue").write_text("")
+    tear(filled, [1])
+    assert rescue(filled).messages == 200
 
 
 def test_nothing_that_can_be_read_changes_nothing(tmp_path: pathlib.Path) -> None:
