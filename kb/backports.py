@@ -27,9 +27,6 @@ __all__ = [
 
 _FULL = 40
 
-#: Events whose commit is that of a revert, or what that names.
-_BACK = ("reverted", "re-applied")
-
 
 def backports(
     archive: Archive,
@@ -90,12 +87,20 @@ def decide(events: Sequence[Event]) -> tuple[str, Event]:
 
     A state is only left for one that can follow it: a resend of what is queued
     already doesn't take it out of the queue, a failure is healed by a new
-    posting, a release is undone by a revert alone.
+    posting, a release is undone by a revert alone.  Where a posted revert is dropped, the
+    state is that from before it.
     """
     state, decisive = "unknown", events[0]
+    before = state, decisive
     for event in events:
+        if event.is_about_undoing and event.kind == "dropped":
+            if decisive.is_about_undoing and decisive.commit is None:
+                state, decisive = before
+            continue
         following = _next_state(state, event)
         if following is not None:
+            if not decisive.is_about_undoing:
+                before = state, decisive
             state, decisive = following, event
     return state, decisive
 
@@ -127,7 +132,7 @@ def _next_state(state: str, event: Event) -> str | None:
 
 def _row(tree: str, events: list[Event]) -> Row:
     state, decisive = decide(events)
-    named = next((event for event in events if event.sha and event.kind not in _BACK), decisive)
+    named = next((event for event in events if event.sha and not event.is_about_undoing), decisive)
     return Row(
         tree=tree,
         state=state,
@@ -171,7 +176,7 @@ def _group(events: Iterable[Event]) -> list[list[Event]]:
     reverts: list[Event] = []
     for event in events:
         title = even_out(event.subject)
-        if event.kind in _BACK:
+        if event.is_about_undoing:
             reverts.append(event)
             continue
         group = event.sha or titles.get(title) or f"title {title}"

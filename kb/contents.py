@@ -75,12 +75,12 @@ class Contents:
             record = self._records.get(sha)
             if record is not None:
                 return Presence(sha, f"fixed in {record.fixed_version}", True, CERTAIN)
-        if target.sha in self._undone:
+        if not self._undone.isdisjoint((target.sha, *target.upstream)):
             return None
-        if target.place in self._places.own:
-            return Presence(target.sha, self._since(target.place), False, CERTAIN)
-        if not self.is_complete and self._places.is_base(target.place, self._tree):
-            return Presence(target.sha, self._since(target.place), False, CERTAIN)
+        for place in (target.place, *target.upstream_places):
+            is_own = place in self._places.own
+            if is_own or (not self.is_complete and self._places.is_base(place, self._tree)):
+                return Presence(target.sha, self._since(place), False, CERTAIN)
         return None
 
     def find_named(self, ref: Ref) -> Presence | None:

@@ -78,6 +78,13 @@ class Event(Struct, kw_only=True):
         return self.kind == "nominated" and self.rule == "cc-stable" and self.range is None
 
     @property
+    def is_about_undoing(self) -> bool:
+        """Whether it tells of a revert, of what applies again, or of a drop of either."""
+        return self.kind in ("reverted", "re-applied") or (
+            self.kind == "dropped" and self.relation == "reverts"
+        )
+
+    @property
     def is_of_patch(self) -> bool:
         """Whether the mail or commit is the patch itself, not one that only speaks of it."""
         if self.rule == BY_DEPENDENT or (self.rule or "").startswith("reply to"):

@@ -47,8 +47,9 @@ class Target(Struct):
     id: int | None = None
     subject: str | None = None
     time: int | None = None
-    #: The upstream commits of a commit that is itself a backport.
+    #: The upstream commits of a commit that is itself a backport, and their places.
     upstream: list[str] = []
+    upstream_places: list[int] = []
     is_ambiguous: bool = False
 
 
@@ -329,14 +330,17 @@ class Graph:
             target.subject, target.time = subject, time
             if place not in self._places.upstream:
                 ids.setdefault(id_, []).append(target)
-        for id_, upstream in self._archive.execute(
-            "SELECT r.git_commit, r.sha FROM json_each(?) AS j CROSS JOIN git_commit_ref AS r"
-            " ON r.git_commit = j.value WHERE r.relation = 'upstream'"
+        for id_, upstream, place in self._archive.execute(
+            "SELECT r.git_commit, r.sha, u.place FROM json_each(?) AS j"
+            " CROSS JOIN git_commit_ref AS r ON r.git_commit = j.value"
+            " LEFT JOIN git_commit AS u ON u.sha = r.sha WHERE r.relation = 'upstream'"
             " AND coalesce(r.kind, 'backport') IN ('backport', 'cherry-pick') ORDER BY r.position",
             (json.dumps(sorted(ids)),),
         ):
             for target in ids[id_]:
                 target.upstream = [*target.upstream, upstream]
+                if place is not None:
+                    target.upstream_places = [*target.upstream_places, place]
         self._complete(found)
         return found
 

@@ -98,7 +98,11 @@ def events_of_commit(
         posted = titles | {title_hash(event.subject) for event in events} - {None}
         found = [*drops(archive, name), *taken(archive, name)]
         found += _releases(archive, name, events, posted)
-        events += [event for event in found if event.sha in shas]
+        for event in found:
+            if event.sha in shas or (
+                event.is_about_undoing and title_hash(event.subject) in posted
+            ):
+                events.append(event)
     for name in trees_to_tell(archive) if wanted is None else [wanted]:
         number = None if "-" in name else rank(name)
         if titles and number is not None and takes_notes(archive, name):
@@ -286,7 +290,7 @@ def _releases(
     """Releases whose shortlogs have the title of an event (one of ``titles``, if given)."""
     by_title: dict[int | None, list[Event]] = {}
     for event in events:
-        if event.tree == tree and event.subject and event.sha:
+        if event.tree == tree and event.subject and event.sha and not event.is_about_undoing:
             by_title.setdefault(title_hash(event.subject), []).append(event)
     rows = archive.execute(
         f"""

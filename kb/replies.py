@@ -8,6 +8,7 @@ from patchlore.kb.attached_history import attached_for
 from patchlore.kb.events import Event
 from patchlore.kb.store import Archive
 from patchlore.kb.trees import is_maintainer, trees_of
+from patchlore.kb.undoing import undoing
 
 
 def drops(archive: Archive, tree: str) -> Iterator[Event]:
@@ -21,15 +22,35 @@ def drops(archive: Archive, tree: str) -> Iterator[Event]:
     for id_, key, timestamp, title, named_tree, mid, subject, sender, address in notices:
         if address and not is_maintainer(archive, address):  # an archive may mask it
             continue
-        about = _about(archive, id_, mid, tree if named_tree is None else None, of_rounds=False)
-        if about is None:
-            continue
-        parent, shas = about
         line, text = 0, subject
         for evidence in archive.message(id_).evidence:
             if evidence.fact == "notification" and evidence.line:
                 line, text = evidence.line, evidence.text
                 break
+        undone = _undone(archive, id_)
+        if undone is not None:
+            parent, sha, title, is_revert = undone
+            what = "its revert" if is_revert else "what applies it again"
+            yield Event(
+                kind="dropped",
+                tree=tree,
+                sha=sha,
+                subject=title,
+                timestamp=timestamp,
+                message=id_,
+                key=key,
+                by=sender,
+                relation="reverts",
+                line=line,
+                text=text,
+                rule=f"reply to {parent}",
+                confidence="high",
+                reason=f"{what} was dropped by the stable maintainers",
+            )
+        about = _about(archive, id_, mid, tree if named_tree is None else None, of_rounds=False)
+        if about is None:
+            continue
+        parent, shas = about
         for sha in shas:
             yield Event(
                 kind="dropped",
@@ -45,6 +66,27 @@ def drops(archive: Archive, tree: str) -> Iterator[Event]:
                 rule=f"reply to {parent}",
                 confidence="high",
             )
+
+
+def _undone(archive: Archive, message: int) -> tuple[str, str | None, str, bool] | None:
+    """Return what the patch that a mail answers takes back or applies again, if it does that.
+
+    The patch's key, the upstream commit (the tree's own where no other is named; None
+    where none is), the title, and whether it takes back.
+    """
+    for key, title, sha in archive.execute(
+        "SELECT m.key, coalesce(m.commit_subject, m.clean_subject), (SELECT c.sha"
+        " FROM commit_ref AS c WHERE c.message = m.id AND NOT c.quoted"
+        " AND c.relation IN ('reverts', 'reverted-upstream')"
+        " ORDER BY c.relation = 'reverts', c.position LIMIT 1)"
+        " FROM reference AS r JOIN mail AS m ON m.mid = r.mid"
+        " WHERE r.message = ? AND m.id <> r.message AND m.is_patch"
+        " ORDER BY r.position DESC LIMIT 1",
+        (message,),
+    ):
+        about = undoing(title)
+        return None if about is None else (key, sha, *about)
+    return None
 
 
 def taken(archive: Archive, tree: str) -> Iterator[Event]:

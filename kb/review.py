@@ -316,7 +316,10 @@ class _Reader:
             title = title_hash(patch.subject)
             row = self.by_sha.get(patch.sha) if patch.sha else self.by_title.get(title)
             events = row.events if row is not None else []
-            event = next((item for item in events if item.kind == "dropped"), None)
+            event = next(
+                (item for item in events if item.kind == "dropped" and not item.is_about_undoing),
+                None,
+            )
             if event is not None and (event.timestamp or 0) >= (self.round.timestamp or 0):
                 evidence = Proof(
                     message_id=event.key,

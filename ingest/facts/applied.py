@@ -27,7 +27,7 @@ _B4 = re.compile(
 )
 #: "Applied, thanks!" of a maintainer, a line of its own; "applied on next" inside a sentence is none.
 _BY_HAND = re.compile(
-    r"(?:(?:now |both |all |series |patch(?:es)? )?(?:applied|queued(?: up)?|pushed|picked(?: up)?|merged)"
+    r"(?:(?:(?:now|both|all|series|patch(?:es)?|of|these|them|two|three|four) ){0,5}(?:applied|queued(?: up)?|pushed|picked(?: up)?|merged)"
     r"(?: up| both| all)?(?:[ \t]+(?:to|for|into|on|in)[ \t]+([\w./-]{2,60}(?:[ \t](?:branch|tree|queue))?))?"
     r"[ \t]*[,.;!-]*[ \t]*(?:thanks?|thank you|thx|cheers)?(?:[ \t](?:a lot|you|all|\w+))?[ \t]*[.!]*)\s*$",
     re.I,

@@ -70,6 +70,8 @@ def test_tip_bot() -> None:
         ("Applied to nf-next, thanks", True),
         ("Queued for fixes.", True),
         ("Now queued up, thanks.", True),
+        ("All now queued up, thanks.", True),
+        ("All of these patches now queued up.", True),
         ("Pushed to my review and testing queue, thanks!", True),
         ("Please drop this.", False),
         ("It was applied on next last week, and the lamp is dark since.", False),

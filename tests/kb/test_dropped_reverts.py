@@ -1,0 +1,141 @@
+"""Reverts that were posted for a stable tree and taken out again, by mail alone and beside git."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+
+from patchlore.kb.backports import backports, event_rows
+from patchlore.kb.dossiers.commits import commit_dossier
+from patchlore.kb.store import Archive
+from tests.kb.backport_mails import add
+from tests.kb.stable_trees import Trees, by_sha, fixing
+
+TITLE = "tick: use two"
+UPSTREAM, OWN = "ab" * 20, "cd" * 20
+GREG = "Greg Kroah-Hartman <gregkh@linuxfoundation.org>"
+DIFF = (
+    "---\ndiff --git a/tick.c b/tick.c\nindex 5626abf..f719efd 100644\n"
+    "--- a/tick.c\n+++ b/tick.c\n@@ -1 +1 @@\n-one\n+{}\n"
+)
+
+
+def letter(day: int, subject: str, text: str, answers: int | None = None) -> bytes:
+    """Return a mail of the keeper of the queues, of a day in January."""
+    above = "" if answers is None else f"In-Reply-To: <d{answers}@example.org>\n"
+    above += "" if answers is None else f"References: <d{answers}@example.org>\n"
+    return (
+        f"From: {GREG}\nDate: Tue, {day} Jan 2024 03:04:05 +0000\nSubject: {subject}\n"
+        f"Message-ID: <d{day}@example.org>\n{above}\n{text}"
+    ).encode()
+
+
+def review_patch(day: int, title: str, text: str, tree: str = "5.10") -> bytes:
+    """Return a patch of a review round."""
+    said = f"{tree}-stable review patch.  If anyone has any objections, please let me know.\n\n"
+    said += f"------------------\n\nFrom: Ada Quill <ada@example.org>\n\n{text}\n"
+    return letter(day, f"[PATCH {tree} 1/1] {title}", said + DIFF.format(day))
+
+
+def released(day: int, release: str, title: str) -> bytes:
+    """Return the announcement of a release with one patch."""
+    return letter(
+        day,
+        f"Linux {release}",
+        f"I'm announcing the release of the {release} kernel.\n\nthanks,\n\ngreg k-h\n\n"
+        f"------------\n\nAda Quill (1):\n      {title}\n",
+    )
+
+
+MARKED = f"commit {UPSTREAM} upstream.\n"
+REVERT = f'Revert "{TITLE}"'
+TAKES_BACK = f"This reverts commit {OWN} which is\ncommit {UPSTREAM} upstream.\n"
+DROPPED = "> x\n\nSorry, now dropped.\n\ngreg k-h\n"
+
+
+@pytest.fixture
+def archive(tmp_path: pathlib.Path) -> Iterator[Archive]:
+    """Return an archive to be filled."""
+    with Archive(tmp_path / "archive", write=True) as made:
+        yield made
+
+
+def begun(archive: Archive, *mails: bytes) -> None:
+    """Add these mails behind those of a commit that 5.10.7 has."""
+    add(archive, [review_patch(2, TITLE, MARKED), released(3, "5.10.7", TITLE), *mails])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TAKES_BACK,
+        f"This reverts commit {UPSTREAM}.\n",
+        "It ticks too often.\n",
+        f"commit {'ef' * 20} upstream.\n\nThis reverts commit {UPSTREAM}.\n",
+    ],
+    ids=["own-and-upstream", "upstream", "title-alone", "backport-of-the-revert"],
+)
+def test_a_revert_that_was_dropped_reverts_nothing(archive: Archive, text: str) -> None:
+    """The state is that from before the revert; both events are told."""
+    begun(
+        archive,
+        review_patch(9, REVERT, text),
+        letter(10, f"Re: [PATCH 5.10 1/1] {REVERT}", DROPPED, answers=9),
+    )
+    row = by_sha(backports(archive, "5.10"), UPSTREAM)
+    assert (row.state, row.reason) == ("released", "released in 5.10.7")
+    told = "its revert was dropped by the stable maintainers"
+    assert [event.words() for event in row.events][-2:] == ["revert posted, 1 of 1", told]
+    assert (row.events[-1].line, row.events[-1].text) == (3, "Sorry, now dropped.")
+    (state,) = commit_dossier(archive, UPSTREAM).trees
+    assert state.state == "released"
+
+
+def test_before_the_drop_it_was_reverted(archive: Archive) -> None:
+    """What was known on a day in between is what mail said then."""
+    begun(
+        archive,
+        review_patch(9, REVERT, TAKES_BACK),
+        letter(16, f"Re: [PATCH 5.10 1/1] {REVERT}", DROPPED, answers=9),
+    )
+    (row,) = event_rows(archive, "5.10", until=1704067200 + 12 * 86400)
+    assert row.state == "reverted"
+
+
+def test_a_revert_that_nobody_dropped_stands(archive: Archive) -> None:
+    """A drop of something else says nothing of it."""
+    begun(
+        archive,
+        review_patch(9, REVERT, TAKES_BACK),
+        review_patch(11, "tock: use three", f"commit {'12' * 20} upstream.\n"),
+        letter(12, "Re: [PATCH 5.10 1/1] tock: use three", DROPPED, answers=11),
+    )
+    assert by_sha(backports(archive, "5.10"), UPSTREAM).state == "reverted"
+
+
+def test_what_is_released_again_after_its_revert_is_one_row(archive: Archive) -> None:
+    """A revert names the tree's own commit: that is no row of its own."""
+    begun(
+        archive,
+        review_patch(9, REVERT, TAKES_BACK),
+        review_patch(11, TITLE, MARKED),
+        released(12, "5.10.9", TITLE),
+    )
+    (row,) = backports(archive, "5.10")
+    assert (row.sha, row.state, row.reason) == (UPSTREAM, "released", "released in 5.10.9")
+
+
+def test_a_fix_may_name_another_trees_commit(tmp_path: pathlib.Path, archive: Archive) -> None:
+    """A tree that has the upstream commit from the start needs what fixes a backport of it."""
+    trees = Trees(tmp_path / "linux", archive)
+    trees.repository.git("checkout", "-q", "main")
+    first = trees.main(TITLE)
+    trees.repository.tag("v5.15")
+    trees.repository.git("branch", "linux-5.15.y")
+    own = trees.backport(first, TITLE)
+    fix = trees.main(fixing("tick: use them both", own))
+    rows = {tree: by_sha(trees.rows(tree), fix) for tree in ("5.10", "5.15")}
+    assert {tree: row.state for tree, row in rows.items()} == {"5.10": "needed", "5.15": "needed"}
+    assert rows["5.15"].reason.startswith(f"fixes {own[:12]}, in it from the start, since 5.15")
