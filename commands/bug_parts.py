@@ -14,14 +14,16 @@ from patchlore.kb.versions import short_name
 _HOW = {"carries": "carries ", "title": "has the title of ", "answers": "answers "}
 
 if TYPE_CHECKING:
-    from patchlore.ingest.bug import Bug
     from patchlore.kb.dossiers.bugs import BugDossier
     from patchlore.kb.dossiers.compilers import MeasuredTable, Workaround
     from patchlore.kb.dossiers.related import Related
 
 
-def record_lines(record: Bug, key: str | None, style: Style) -> Iterator[str]:
+def record_lines(dossier: BugDossier, style: Style) -> Iterator[str]:
     """Yield the bug as its tracker has it, and the message that has the record."""
+    record, key = dossier.record, dossier.record_key
+    if record is None:
+        return
     if record.title:
         yield f"  {printable(record.title)}"
     state = " ".join(filter(None, (record.status, record.resolution, record.severity)))
@@ -34,6 +36,13 @@ def record_lines(record: Bug, key: str | None, style: Style) -> Iterator[str]:
     ):
         if value:
             yield f"  {name}: {printable(value)}"
+    for name, numbers in (
+        ("duplicate of", [record.duplicate_of] if record.duplicate_of is not None else []),
+        ("depends on", record.depends),
+        ("blocks", record.blocks),
+    ):
+        if numbers:
+            yield f"  {name}: {', '.join(map(str, numbers))}"
     if key is not None:
         yield style.proof(f"    <{printable(key)}>")
 

@@ -231,8 +231,9 @@ def bug_lines(dossier: BugDossier) -> Iterator[str]:
     yield style.head(head)
     if dossier.components and dossier.bug.component is None:
         yield f"  component: {', '.join(dossier.components)}"
-    if dossier.record is not None:
-        yield from record_lines(dossier.record, dossier.record_key, style)
+    yield from record_lines(dossier, style)
+    if dossier.duplicates:
+        yield f"  duplicates of it: {', '.join(map(str, dossier.duplicates))}"
     if dossier.upstream_commits:
         yield f"  upstream commits: {', '.join(dossier.upstream_commits)}"
     if dossier.trees:

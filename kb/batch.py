@@ -5,12 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 
+from patchlore.ingest.message import Message
 from patchlore.ingest.raw import FIDELITIES, Raw, Source
 from patchlore.ingest.sources.items import Listing
+from patchlore.kb.content import decode_message
 from patchlore.kb.interning import MessageIds, Names, next_id
 from patchlore.kb.listings import store_listings
 from patchlore.kb.matching import Entry, Matching, damage_of, identity_of
-from patchlore.kb.merge import is_nearer
+from patchlore.kb.merge import is_nearer, record_age
 from patchlore.kb.parsed import Parsed, Sighting, digest_of, known_copy
 from patchlore.kb.rows import FACT_TABLES, INSERTS, fact_rows
 from patchlore.kb.shaping import HEAD, HEAD_SIZE
@@ -204,12 +206,16 @@ class Batch:
     def _is_better(self, mail: Parsed, fidelity: int, entry: Entry) -> bool:
         """Whether a copy is better than the best one of a message so far.
 
-        By fidelity; then the one that goes on where the other is cut short (a
-        download that broke off), then the one without damage, then the one that no
-        list has changed.
+        By fidelity; then the newer state of a bug in its tracker; then the one that goes
+        on where the other is cut short (a download that broke off), then the one without
+        damage, then the one that no list has changed.
         """
         if fidelity != entry.fidelity:
             return fidelity < entry.fidelity
+        if mail.raw.source.format.startswith("bugzilla-"):
+            mine, theirs = record_age(decode_message(mail.facts)), record_age(self._message(entry))
+            if mine != theirs:
+                return mine > theirs
         size = len(mail.raw.data)
         if size == entry.size and damage_of(mail) == entry.damage:
             return False
@@ -224,6 +230,11 @@ class Batch:
 
     def _raw_of(self, entry: Entry) -> bytes:
         return entry.parsed.raw.data if entry.parsed else self._archive.raw(entry.id)
+
+    def _message(self, entry: Entry) -> Message:
+        return (
+            decode_message(entry.parsed.facts) if entry.parsed else self._archive.message(entry.id)
+        )
 
     # -- rows -------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from patchlore.ingest.errors import CUT_SHORT
 from patchlore.ingest.raw import FIDELITIES
+from patchlore.ingest.sources.bugzilla import is_record_id
 from patchlore.kb.interning import MessageIds
 from patchlore.kb.merge import Identity, same_message, same_without_id
 from patchlore.kb.parsed import Parsed
@@ -63,8 +64,12 @@ class Matching:
         shaped, identity = mail.shaped, identity_of(mail)
         if shaped.message_id is not None:
             mid = self._mids.id_of(shaped.message_id)
+            source = mail.raw.source
+            is_record = source.format.startswith("bugzilla-") and is_record_id(shaped.message_id)
             for entry in self._under(mid):
-                if same_message(entry.identity, identity):
+                # A mail under the id of a record is forged; it has another fidelity.
+                is_alike = is_record and entry.fidelity == FIDELITIES.index(source.fidelity)
+                if is_alike or same_message(entry.identity, identity):
                     return entry
         if shaped.title_hash is None:
             return None

@@ -7,8 +7,10 @@ MARC nothing but words.  Texts are compared in a form that survives that.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
+from datetime import datetime
 
 from msgspec import Struct
 
@@ -155,6 +157,21 @@ def is_nearer(one: Identity, other: Identity) -> bool:
         if first != second:
             return second
     return _list_tag(_plain(one.subject), _plain(other.subject)) == 1
+
+
+def record_age(message: Message) -> tuple[float, int, int, bool]:
+    """Return what is greater the later a record of a tracker was saved, or the more it has.
+
+    When the bug was last changed, how many changes a history has, how many files an attached
+    patch, and whether the bug's title is known: one who saved a bug again wants its new state.
+    """
+    bug = message.bug
+    if bug is None:
+        return (0.0, 0, 0, False)
+    changed = 0.0
+    with contextlib.suppress(ValueError, OverflowError):
+        changed = datetime.fromisoformat(bug.changed or "").timestamp()
+    return (changed, len(bug.changes), len(message.files), bug.title is not None)
 
 
 def _list_tag(first: str, second: str) -> int | None:

@@ -19,10 +19,11 @@ MIN_HEX = 7
 _HEX = re.compile(rf"[0-9a-f]{{{MIN_HEX},40}}", re.IGNORECASE)
 _CVE = re.compile(r"CVE-\d{4}-\d{4,19}", re.IGNORECASE)
 _BUG = re.compile(
-    r"(?:(?P<tracker>[a-z]+):)?(?:pr[ #/]*)?"
+    r"(?:(?P<tracker>[a-z][a-z-]*):)?(?:pr[ #/]*)?"
     r"(?:(?P<component>[a-z][a-z0-9+-]*)/)?#?(?P<number>\d{1,9})",
     re.IGNORECASE,
 )
+_SYZBOT = re.compile(r"syzbot[:+-](?P<id>[0-9a-f]{16,40})", re.IGNORECASE)
 _GCC_COMMIT = re.compile(
     r"(?P<number>r\d{1,3}-\d{1,6})(?:-g[0-9a-f]{7,40})?|(?P<revision>r\d{4,6})"
     r"|g:(?P<hash>[0-9a-f]{7,40})",
@@ -226,7 +227,11 @@ def find_thread(archive: Archive, name: str) -> int:
 
 def parse_bug(text: str) -> Bug | None:
     """Return the bug that ``83356``, ``PR83356``, ``target/89587`` or ``llvm:143908`` names."""
-    match = _BUG.fullmatch(text.strip()) if len(text) <= 100 else None
+    text = text.strip() if len(text) <= 100 else ""
+    syzbot = _SYZBOT.fullmatch(text)
+    if syzbot is not None:
+        return Bug(tracker="syzbot", name=syzbot["id"].lower())
+    match = _BUG.fullmatch(text)
     if match is None:
         return None
     component = match["component"]

@@ -162,7 +162,7 @@ def shape(message: Message) -> Shaped:
         shortlog=list(_shortlog(message)),
         cves=_cves(message),
         vulnerabilities=list(_vulnerabilities(message, evidence)),
-        gcc_commits=list(dict.fromkeys(message.gcc_commits)),
+        gcc_commits=list(dict.fromkeys([*message.gcc_commits, *_described(message)])),
         dependencies=[
             (position, item.kind, item.value) for position, item in enumerate(message.dependencies)
         ],
@@ -358,6 +358,15 @@ def _notes(message: Message, evidence: FoundAt) -> Iterable[Row]:
                 found.line if found else None,
             )
             position += 1
+
+
+def _described(message: Message) -> Iterable[str]:
+    """Yield the hashes of GCC's commits behind their numbers: ``r12-7719-g8ca61ad148f``."""
+    for item in message.evidence:
+        if item.fact == "gcc_commits":
+            _, mark, digits = item.text.lower().partition("-g")
+            if mark and len(digits) >= 7 and not digits.strip("0123456789abcdef"):
+                yield digits
 
 
 def _vulnerabilities(message: Message, evidence: FoundAt) -> Iterable[Row]:

@@ -35,7 +35,7 @@ SCHEMA_VERSION = 5
 
 #: The version of the facts in the tables: raised when the same mail gives other
 #: rows than before.  Archives with older ones are brought up to date by ingest.
-FACTS_VERSION = 6
+FACTS_VERSION = 7
 
 
 class Added(Struct, kw_only=True):

@@ -62,10 +62,12 @@ _SYZBOT = re.compile(
 )
 _GCC_COMMIT = re.compile(
     r"gcc\.gnu\.org/(?:g:([0-9a-f]{7,40})|(r\d{1,2}-\d{1,6})(?:-g[0-9a-f]{7,40})?|(r\d{4,6})\b"
-    r"|git/\S{0,80}?h=([0-9a-f]{7,40}))|\b(r\d{1,2}-\d{1,6})-g[0-9a-f]{7,40}\b"
+    r"|git/\S{0,80}?h=([0-9a-f]{7,40}))|(?<![\w-])(r\d{1,2}-\d{1,6})-g[0-9a-f]{7,40}\b"
     r"|\bgcc(?:'s)?[ \t]+(?:(?:trunk|commit|revision|master)[ \t(]+){1,2}(r\d{1,2}-\d{1,6}|r\d{5,6})\b",
     re.I,
 )
+#: What ``git describe`` says in a repository of GCC; no other project's begins so.
+_DESCRIBED = re.compile(r"r\d{1,2}-\d{1,6}-g[0-9a-f]{7}", re.I)
 #: A line without one of these names no bug.
 _SIGNS = (
     "gcc", "bugzilla", "bugs.", "bug/", "bugs/", "debian bug", "syz", "bsc#", "bnc#", "boo#",
@@ -129,6 +131,7 @@ class _Finder:
                     found.append(
                         (match.start(), int(match[1]), None, "certain", "gcc-bug-named", match[0])
                     )
+        if "gcc" in lowered or "-g" in lowered:
             for match in _GCC_COMMIT.finditer(line):
                 name = next(group for group in match.groups() if group).lower()
                 if name not in self.commits:
@@ -210,6 +213,8 @@ def find(context: Context) -> None:
     lines = dict(context.lines_with(*_SIGNS))
     if "PR" in context.text.body:
         lines.update(context.lines_matching(_PR))
+    if "-g" in context.text.body:
+        lines.update(context.lines_matching(_DESCRIBED))
     for index, line in sorted(lines.items()):
         kind = kinds[index]
         if kind != SIGNATURE:

@@ -3,7 +3,7 @@
 A bug becomes one mail with its fields as lines, and one for each comment,
 which answers it; a history becomes one more. They have no Message-ID, so ids
 are made up that no mail can have and that stay the same: ``bug-12345@HOST``,
-``bug-12345-c3@HOST`` and ``bug-12345-history@HOST`` with HOST below
+``bug-12345-c3@HOST``, ``bug-12345-a77@HOST`` and ``bug-12345-history@HOST`` with HOST below
 ``.invalid`` (RFC 2606). https://bugzilla.readthedocs.io/en/latest/api/
 """
 
@@ -48,6 +48,8 @@ _HOST_IN_PATH = re.compile(
 _ZONE = re.compile(r"(\d{4})-(\d\d)-(\d\d) (\d\d:\d\d(?::\d\d)?) ([A-Z]{3,5})\Z")
 _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 _TEXT_LIMIT = 1000
+#: End of the ids of records; what stands for the host where that is not known.
+_MADE_UP, _NO_HOST = ".invalid", "bugzilla"
 #: More comments than any bug has, or more bugs than one answer gives.
 _ITEM_LIMIT = 100_000
 
@@ -57,6 +59,8 @@ class Note(msgspec.Struct, kw_only=True):
 
     kind: str
     bug: Bug
+    #: Of an attachment that no comment came with.
+    attachment_id: int | None = None
     name: str | None = None
     email: str | None = None
     when: str | None = None
@@ -146,6 +150,18 @@ def host_of_url(url: str | None) -> str | None:
     return host if host and re.fullmatch(r"[a-z0-9.-]{3,200}", host) else None
 
 
+def is_record_id(message_id: str) -> bool:
+    """Whether MESSAGE_ID is one that was made up here, for a record of a tracker that is known.
+
+    Titles change while a bug lives: all that is under such an id is one record.
+    """
+    return (
+        message_id.startswith("bug-")
+        and message_id.endswith(_MADE_UP)
+        and not message_id.endswith(f"@{_NO_HOST}{_MADE_UP}")
+    )
+
+
 def new_bug(number: int, host: str | None, product: str | None = None) -> Bug:
     """A bug of the tracker at HOST; GCC's is known by its only product, too."""
     if host is None and product == "gcc":
@@ -207,6 +223,8 @@ def _notes_of_json(record: dict[str, Any], host: str | None) -> Iterator[Note]:
     elif isinstance(bugs, dict):
         for name, item in bugs.items():
             number = number_of(name)
+            if number is not None and isinstance(item, list):
+                yield from _attached(number, item, host)
             comments = item.get("comments") if isinstance(item, dict) else None
             if number is not None and isinstance(comments, list):
                 yield from _comments(number, comments, host)
@@ -264,6 +282,29 @@ def _comments(number: int, items: list[Any], host: str | None) -> Iterator[Note]
         )
 
 
+def _attached(number: int, items: list[Any], host: str | None) -> Iterator[Note]:
+    """The attachments of a bug, as ``/rest/bug/N/attachment`` gives them, each a note."""
+    for item in items[:_ITEM_LIMIT]:
+        if isinstance(item, dict) and (id_ := number_of(item.get("id"))) is not None:
+            attachment = {
+                "name": item.get("file_name"),
+                "type": item.get("content_type"),
+                "size": item.get("size"),
+                "patch": item.get("is_patch") in (True, 1),
+                "data": item.get("data"),
+            }
+            obsolete = "obsolete " if item.get("is_obsolete") in (True, 1) else ""
+            yield Note(
+                kind="attachment",
+                bug=new_bug(number, host),
+                attachment_id=id_,
+                email=field(item.get("creator")) or field(item.get("attacher")),
+                when=moment(item.get("creation_time")),
+                text=f"Created {obsolete}attachment {id_}\n{field(item.get('summary')) or ''}\n",
+                attachments=[attachment],
+            )
+
+
 def _history(number: int, items: list[Any], host: str | None) -> Note:
     bug = new_bug(number, host)
     for item in items[:_ITEM_LIMIT]:
@@ -307,18 +348,20 @@ def read_bugzilla(raw: Raw) -> Mail:
     bug = note.bug
     head = f"{bug.component}/{bug.number}" if bug.component else str(bug.number)
     subject = f"[Bug {head}] {bug.title or ''}".strip()
-    host = f"{bug.host or 'bugzilla'}.invalid"
+    host = f"{bug.host or _NO_HOST}{_MADE_UP}"
     thread = f"bug-{bug.number}@{host}"
     headers = [("Subject", subject)]
     if note.kind == "bug":
         headers.append(("Message-ID", f"<{thread}>"))
         body = "\n".join(line for _, line in bug_lines(bug)) + "\n"
     else:
-        part = f"c{bug.comment}" if note.kind == "comment" else "history"
+        part = {"comment": f"c{bug.comment}", "attachment": f"a{note.attachment_id}"}.get(
+            note.kind, "history"
+        )
         headers.append(("Message-ID", f"<bug-{bug.number}-{part}@{host}>"))
         headers.append(("In-Reply-To", f"<{thread}>"))
         history = "\n".join(line for _, line in bug_lines(bug)) + "\n"
-        body = note.text.replace("\r\n", "\n") if note.kind == "comment" else history
+        body = history if note.kind == "history" else note.text.replace("\r\n", "\n")
     sender = _sender(note)
     if sender:
         headers.append(("From", sender))

@@ -93,6 +93,8 @@ class BugDossier(Struct, kw_only=True):
     record: BugRecord | None = None
     #: The message that has the record.
     record_key: str | None = None
+    #: Bugs whose records say that they are duplicates of this one.
+    duplicates: list[int] = []
     #: The same commits, with what became of them in each stable tree.
     commits: list[BugCommit] = []
     #: Compilers that the mails name, and measurements by compiler.
@@ -153,6 +155,15 @@ def bug_dossier(archive: Archive, bug: Bug) -> BugDossier:
         trees=list(dict.fromkeys(tree for hit in strong for tree in hit.trees)),
         record=record,
         record_key=record_key,
+        duplicates=sorted(
+            {
+                message.bug.number
+                for _, message in decoded
+                if message.bug is not None
+                and message.bug.duplicate_of == bug.number
+                and message.bug.tracker in (None, bug.tracker)
+            }
+        ),
         commits=_commits(archive, commits, strong),
         compilers=compilers,
         tables=tables,
@@ -170,6 +181,7 @@ def _record(
         for brief, message in decoded
         if message.bug is not None
         and message.bug.comment is None
+        and (message.bug.title or message.bug.status)  # not of a history or an attachment
         and message.bug.number == bug.number
         and message.bug.tracker in (None, bug.tracker)
     ]

@@ -62,7 +62,15 @@ def gcc_commit_dossier(archive: Archive, name: str) -> GccCommitDossier:
 
 def _naming(archive: Archive, brief: Brief, name: str, *, read: bool) -> GccNaming:
     proofs = archive.message(brief.id).evidence if read else []
-    proof = next((one for one in proofs if one.fact == "gcc_commits" and one.value == name), None)
+    proof = next(
+        (
+            one
+            for one in proofs
+            if one.fact == "gcc_commits"
+            and (one.value == name or one.text.lower().endswith(f"-g{name}"))
+        ),
+        None,
+    )
     return GccNaming(
         message=brief,
         name=name,

@@ -182,6 +182,17 @@ def test_a_commit_of_gcc_is_known_by_number_and_hash(
             gcc_commit_dossier(archive, "r12-771")
 
 
+def test_a_commit_of_gcc_as_git_describes_it_has_a_hash_too(tmp_path: pathlib.Path) -> None:
+    """``r12-7719-g8ca61ad148f`` is one commit under two names."""
+    proof = Evidence(
+        fact="gcc_commits", value="r12-7719", line=3, rule="x", text="r12-7719-g8ca61ad148f"
+    )
+    with filled(tmp_path, mail(1, gcc_commits=["r12-7719"], evidence=[proof])) as archive:
+        for asked in ("8ca61ad148f", "g:8ca61ad", "r12-7719"):
+            (naming,) = gcc_commit_dossier(archive, asked).namings
+            assert (naming.line, naming.text) == (3, "r12-7719-g8ca61ad148f")
+
+
 def test_an_unknown_bug_is_not_found(tmp_path: pathlib.Path) -> None:
     """The error names the bug as it was asked for."""
     with filled(tmp_path) as archive, pytest.raises(NotFoundError, match="PR target/5"):

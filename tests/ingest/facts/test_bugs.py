@@ -192,6 +192,12 @@ def test_gcc_commit(text: str, name: str) -> None:
     assert message.gcc_prs == []
 
 
+def test_gcc_commit_as_git_describes_it() -> None:
+    """``r12-7719-g8ca61ad148f`` is GCC's without its name beside it; a kernel's tag is not."""
+    message = parse_patch("Started with r12-7719-g8ca61ad148f.\nIn v5.10-r5-12-gabcdef012345 too.")
+    assert message.gcc_commits == ["r12-7719"]
+
+
 def test_evidence_of_a_wrapped_bug() -> None:
     """Where a wrap parted "GCC PR" from its number, the evidence is the line that begins it."""
     message = parse_patch("Built wrong, see GCC PR\n108477 for that.")

@@ -245,7 +245,8 @@ def test_each_form_says_the_same_of_a_bug(tmp_path: Path, form: str) -> None:
     assert (message.from_.name, message.from_.email) == ("Nora Finch", "nora@example.org")
     assert message.date_iso == "2031-02-03T04:05:06+00:00"
     assert [(pr.number, pr.component, pr.confidence) for pr in message.gcc_prs] == [
-        (90210, "tree-optimization", "certain")
+        (90210, "tree-optimization", "certain"),
+        (90100, None, "certain"),
     ]
 
 
@@ -364,7 +365,10 @@ def test_another_tracker_is_told_by_its_host(tmp_path: Path) -> None:
     xml = XML.replace("gcc.gnu.org/bugzilla/", "bugzilla.kernel.org/").replace(">gcc<", ">Lamps<")
     message = messages(tmp_path, xml.encode())[0]
     assert message.gcc_prs == []
-    assert [(bug.tracker, bug.number) for bug in message.other_prs] == [("kernel", 90210)]
+    assert [(bug.tracker, bug.number) for bug in message.other_prs] == [
+        ("kernel", 90210),
+        ("kernel", 90100),
+    ]
 
 
 def test_damaged_xml_gives_what_came_before(tmp_path: Path) -> None:
