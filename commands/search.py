@@ -265,7 +265,7 @@ def _write(archive: Archive, results: Results, form: str, *, flat: bool) -> None
         style = Style()
         for hit in results.hits:
             print_lines(entry_lines(Entry(hit=hit), style))
-        _note_shown(len(results.hits), results.total)
+    _note_shown(len(results.hits), results.total)
 
 
 def _note_shown(shown: int, total: int) -> None:

@@ -192,7 +192,7 @@ _ID = "20231205031455.660314-14-sorrel@example.org"
 @pytest.mark.parametrize(
     ("command", "text"),
     [
-        ("search --json --limit 5 lanes", section(CLI, "search")),
+        ("search --json --limit 0 lanes", section(CLI, "search")),
         ("pr --json 199201", section(CLI, "pr")),
         ("prs --json", section(CLI, "prs") + section(CLI, "pr")),
         (f"commit --json {_COMMIT}", section(CLI, "commit")),

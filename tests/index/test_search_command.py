@@ -184,6 +184,17 @@ def test_ids_are_one_a_line_newest_first(
     assert capsys.readouterr().out.split() == [mid(6), mid(4), mid(2), mid(1)]
 
 
+@pytest.mark.parametrize("form", ["ids", "json", "mbox", "text"])
+def test_each_form_says_that_there_are_more(
+    archive_path: pathlib.Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    """Whoever pipes ids or an mbox on has to know that it is not all."""
+    assert run(archive_path, "search", "--format", form, "--limit", "2", "s:ring", "--flat") == 0
+    assert "2 of 4 messages; --limit 0 shows all." in capsys.readouterr().err
+    assert run(archive_path, "search", "--format", form, "--limit", "0", "s:ring") == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_json_has_one_object_a_line(
     archive_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
