@@ -196,6 +196,16 @@ def _group(events: Iterable[Event]) -> list[list[Event]]:
         if event.sha in groups and (event.kind == "reverted" or event.commit or not group):
             group = str(event.sha)
         if group:
-            groups[str(group)].append(event)
-            groups[str(group)].sort(key=lambda item: item.timestamp or 0)
+            told = groups[group]
+            known = next((item for item in told if event.message and _is_one(item, event)), None)
+            if known is None:
+                told.append(event)
+            elif event.sha == group:  # the line that names it proves more
+                told[told.index(known)] = event
+            told.sort(key=lambda item: item.timestamp or 0)
     return list(groups.values())
+
+
+def _is_one(one: Event, other: Event) -> bool:
+    """Whether two events are the one revert of a mail, which names both trees' commits."""
+    return one.is_about_undoing and (one.message, one.kind) == (other.message, other.kind)

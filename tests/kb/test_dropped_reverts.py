@@ -139,3 +139,13 @@ def test_a_fix_may_name_another_trees_commit(tmp_path: pathlib.Path, archive: Ar
     rows = {tree: by_sha(trees.rows(tree), fix) for tree in ("5.10", "5.15")}
     assert {tree: row.state for tree, row in rows.items()} == {"5.10": "needed", "5.15": "needed"}
     assert rows["5.15"].reason.startswith(f"fixes {own[:12]}, in it from the start, since 5.15")
+
+
+def test_a_revert_is_one_event_whatever_commits_it_names(archive: Archive) -> None:
+    """The line with the upstream commit is the proof, in the list as in the dossier."""
+    begun(archive, review_patch(9, REVERT, TAKES_BACK))
+    row = by_sha(backports(archive, "5.10"), UPSTREAM)
+    assert [event.kind for event in row.events] == ["review", "released", "reverted"]
+    assert row.event.text == f"commit {UPSTREAM} upstream."
+    (state,) = commit_dossier(archive, UPSTREAM).trees
+    assert state.events[-1].text == row.event.text
