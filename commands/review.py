@@ -149,6 +149,7 @@ def _objection_lines(objections: Sequence[Objection], style: Style) -> Iterator[
 
 
 def _pending_lines(pending: Sequence[PendingFix], style: Style) -> Iterator[str]:
+    from patchlore.kb.review_fixes import RELATIONS
     from patchlore.kb.text import printable
 
     for fix in pending:
@@ -156,7 +157,8 @@ def _pending_lines(pending: Sequence[PendingFix], style: Style) -> Iterator[str]
         yield f"  {name}  {printable(fix.subject)}"
         state = f"; {fix.state} here" if fix.state else ""
         where = ", ".join(map(printable, fix.where))
-        yield f"    {fix.relation} {style.name(fix.fixes[:12])}, patch {fix.part}; {where}{state}"
+        relation = RELATIONS.get(fix.relation, fix.relation)
+        yield f"    {relation} {style.name(fix.fixes[:12])}, patch {fix.part}; {where}{state}"
         yield _proof(fix.evidence, style)
 
 

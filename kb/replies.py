@@ -22,11 +22,7 @@ def drops(archive: Archive, tree: str) -> Iterator[Event]:
     for id_, key, timestamp, title, named_tree, mid, subject, sender, address in notices:
         if address and not is_maintainer(archive, address):  # an archive may mask it
             continue
-        line, text = 0, subject
-        for evidence in archive.message(id_).evidence:
-            if evidence.fact == "notification" and evidence.line:
-                line, text = evidence.line, evidence.text
-                break
+        line, text = _line_of(archive, id_, subject)
         undone = _undone(archive, id_)
         if undone is not None:
             parent, sha, title, is_revert = undone
@@ -66,6 +62,28 @@ def drops(archive: Archive, tree: str) -> Iterator[Event]:
                 rule=f"reply to {parent}",
                 confidence="high",
             )
+
+
+def drop_of(archive: Archive, message: int, tree: str) -> tuple[str, int, str] | None:
+    """Return the maintainers' reply that took a mail's patch out of a tree: key, line, text."""
+    for id_, key, subject, address in archive.execute(
+        "SELECT d.id, d.key, d.subject, d.sender_email FROM message AS m"
+        " JOIN reference AS r ON r.mid = m.mid JOIN mail AS d ON d.id = r.message"
+        " WHERE m.id = ?1 AND d.id <> m.id AND d.notice = 'dropped'"
+        " AND coalesce(d.notice_tree, ?2) = ?2 ORDER BY d.timestamp, d.id",
+        (message, tree),
+    ).fetchall():
+        if not address or is_maintainer(archive, address):
+            return key, *_line_of(archive, id_, subject)
+    return None
+
+
+def _line_of(archive: Archive, message: int, subject: str) -> tuple[int, str]:
+    """The line of a reply that says so; of one that is not kept, the subject."""
+    for evidence in archive.message(message).evidence:
+        if evidence.fact == "notification" and evidence.line:
+            return evidence.line, evidence.text
+    return 0, subject
 
 
 def _undone(archive: Archive, message: int) -> tuple[str, str | None, str, bool] | None:

@@ -12,6 +12,7 @@ from patchlore.kb.backports import Row, backports, event_rows
 from patchlore.kb.errors import NotFoundError
 from patchlore.kb.merge import title_hash
 from patchlore.kb.reading import Brief, briefs, find_messages, message_names
+from patchlore.kb.review_alone import became
 from patchlore.kb.review_answers import (
     answers,
     patches_answered,
@@ -218,6 +219,7 @@ class _Reader:
                 self.rows,
                 {title for title in titles if title is not None},
                 {reply: by_row[id_] for reply, id_ in answered.items()},
+                chosen.tree,
             ),
             dropped=self._dropped(patches, announcement),
             earlier=[_other(item) for item in self.earlier],
@@ -246,6 +248,16 @@ class _Reader:
             seen.add(part)
             row = self.by_sha.get(sha) or self.by_title.get(title_hash(subject))
             key = shown[id_].key
+            told = (
+                (row.state, row.reason, _of_row(row))
+                if row is not None
+                else became(self.archive, self.round.tree, id_, subject, self.round.timestamp)
+            )
+            state, reason, proof = told or (
+                "queued",
+                f"in review for {self.round.name}",
+                _of_header(shown[id_]),
+            )
             found.append(
                 ReviewPatch(
                     part=part,
@@ -253,14 +265,14 @@ class _Reader:
                     subject=subject,
                     author=author,
                     message=shown[id_],
-                    state="queued" if row is None else row.state,
-                    reason=(f"in review for {self.round.name}" if row is None else row.reason),
+                    state=state,
+                    reason=reason,
                     upstream_evidence=(
                         None
                         if sha is None
                         else Proof(message_id=key, line=line, text=text, rule=rule or "marker")
                     ),
-                    evidence=_of_header(shown[id_]) if row is None else _of_row(row),
+                    evidence=proof,
                 )
             )
         return found
@@ -329,6 +341,8 @@ class _Reader:
                     confidence=event.confidence,
                 )
                 found[title] = _dropped(patch, event.words(), evidence)
+            elif row is None and patch.state == "dropped":
+                found[title] = _dropped(patch, patch.reason, patch.evidence)
         if announcement is not None and not self.later:
             shortlog = _shortlog(self.archive, announcement.message.id)
             for patch in patches if shortlog else ():

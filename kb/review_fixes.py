@@ -60,6 +60,7 @@ def pending_fixes(
     rows: Sequence[Row],
     own: Collection[int],
     answers: Mapping[int, str],
+    tree: str,
 ) -> list[PendingFix]:
     """Return what mends the commits of ``parts`` (upstream commit to number in the round).
 
@@ -73,7 +74,11 @@ def pending_fixes(
     titles = {title_hash(row.subject): row.state for row in rows if row.subject}
     groups: dict[tuple[int | str | None, str], list[_Seen]] = {}
     wanted = [seen for seen in _in_answers(archive, answers) if seen.sha not in parts]
-    for seen in [*_in_mail(archive, list(parts)), *_in_git(archive, list(parts)), *wanted]:
+    for seen in [
+        *_in_mail(archive, list(parts), tree),
+        *_in_git(archive, list(parts), tree),
+        *wanted,
+    ]:
         if seen.title_hash is None or seen.title_hash not in own:
             name = seen.sha if seen.title_hash is None else seen.title_hash
             groups.setdefault((name, seen.target), []).append(seen)
@@ -84,7 +89,7 @@ def pending_fixes(
         sha = next((seen.sha for seen in every if seen.sha), None)
         state = next((states[name] for name in states if sha and name.startswith(sha)), None)
         state = state or titles.get(title)
-        if state in _HAS:
+        if state in _HAS or (state is None and any(seen.is_there for seen in every)):
             continue
         first = every[0]
         found.append(
@@ -116,6 +121,8 @@ class _Seen(Struct, kw_only=True):
     where: str
     #: Whether the day belongs to it: "posted 2023-12-07", but "posted for 6.1".
     is_dated: bool = False
+    #: Whether the tree has it, as git or an announcement tells.
+    is_there: bool = False
     proof: Proof
 
 
@@ -128,14 +135,16 @@ _NAMING = (
 )
 
 
-def _in_mail(archive: Archive, shas: Sequence[str]) -> list[_Seen]:
+def _in_mail(archive: Archive, shas: Sequence[str], tree: str) -> list[_Seen]:
     rows = archive.execute(
         "SELECT j.value, r.relation, r.line, r.text, r.confidence, m.id, m.key, m.timestamp,"
         " coalesce(m.commit_subject, m.clean_subject), m.title_hash, m.primary_upstream,"
-        " coalesce(nullif(m.author_name, ''), m.author_email), m.notice, m.is_reply"
+        " coalesce(nullif(m.author_name, ''), m.author_email), m.notice, m.is_reply,"
+        " EXISTS (SELECT 1 FROM shortlog AS s JOIN message AS a ON a.id = s.message"
+        " WHERE s.title_hash = m.title_hash AND a.notice_tree = ? AND a.timestamp >= m.timestamp)"
         f" {_NAMING.format(table='commit_ref')} JOIN mail AS m ON m.id = r.message"
         " WHERE m.is_patch AND NOT r.quoted",
-        (json.dumps(shas),),
+        (tree, json.dumps(shas)),
     ).fetchall()
     ids = [row[5] for row in rows]
     trees = _trees(archive, ids)
@@ -151,6 +160,7 @@ def _in_mail(archive: Archive, shas: Sequence[str]) -> list[_Seen]:
             timestamp=timestamp,
             where=_posted(trees.get(id_, []), notice, is_reply),
             is_dated=not trees.get(id_),
+            is_there=bool(is_there),
             proof=Proof(
                 message_id=key,
                 line=line,
@@ -160,7 +170,7 @@ def _in_mail(archive: Archive, shas: Sequence[str]) -> list[_Seen]:
             ),
         )
         for (target, relation, line, text, confidence, id_, key, timestamp, subject, title,
-             upstream, author, notice, is_reply) in rows
+             upstream, author, notice, is_reply, is_there) in rows
     ]  # fmt: skip
 
 
@@ -227,7 +237,7 @@ def _commits(archive: Archive, messages: Sequence[int]) -> dict[int, str]:
     return dict(rows)
 
 
-def _in_git(archive: Archive, shas: Sequence[str]) -> list[_Seen]:
+def _in_git(archive: Archive, shas: Sequence[str], tree: str) -> list[_Seen]:
     rows = archive.execute(
         "SELECT j.value, r.relation, r.line, r.text, r.confidence, c.sha, c.subject, c.title_hash,"
         " c.commit_time, c.place, coalesce(nullif(a.name, ''), a.email),"
@@ -258,6 +268,7 @@ def _in_git(archive: Archive, shas: Sequence[str]) -> list[_Seen]:
                 timestamp=time,
                 where=where or "committed",
                 is_dated=not where,
+                is_there=any(item.tree == tree for item in there),
                 proof=Proof(
                     message_id=None,
                     commit=sha,

@@ -9,6 +9,7 @@ import pytest
 
 from patchlore.kb.backports import backports, event_rows
 from patchlore.kb.dossiers.commits import commit_dossier
+from patchlore.kb.review import review
 from patchlore.kb.store import Archive
 from tests.kb.backport_mails import add
 from tests.kb.stable_trees import Trees, by_sha, fixing
@@ -149,3 +150,53 @@ def test_a_revert_is_one_event_whatever_commits_it_names(archive: Archive) -> No
     assert row.event.text == f"commit {UPSTREAM} upstream."
     (state,) = commit_dossier(archive, UPSTREAM).trees
     assert state.events[-1].text == row.event.text
+
+
+def round_of(day: int, *patches: tuple[int, str, str], release: str = "5.10.8") -> list[bytes]:
+    """Return a review round: its cover, and (day, title, text) of each patch."""
+    number = len(patches)
+    shortlog = "".join(f"Ada Quill <ada@example.org>\n    {title}\n\n" for _, title, _ in patches)
+    mails = [
+        letter(
+            day,
+            f"[PATCH 5.10 0/{number}] {release}-rc1 review",
+            f"This is the start of the review of {release}.\n\n-------------\n"
+            f"Pseudo-Shortlog of commits:\n\n{shortlog}",
+        )
+    ]
+    for part, (sent, title, text) in enumerate(patches, 1):
+        said = "5.10-stable review patch.  If anyone has any objections, please let me know.\n\n"
+        said += f"------------------\n\nFrom: Ada Quill <ada@example.org>\n\n{text}\n"
+        subject = f"[PATCH 5.10 {part}/{number}] {title}"
+        mails.append(letter(sent, subject, said + DIFF.format(sent), answers=day))
+    return mails
+
+
+def test_a_round_tells_what_became_of_its_reverts(archive: Archive) -> None:
+    """A revert names no commit upstream: the announcement and the answers tell."""
+    other = "tock: use three"
+    begun(
+        archive,
+        *round_of(8, (9, REVERT, TAKES_BACK), (10, f'Revert "{other}"', "It tocks.\n")),
+        letter(11, f'Re: [PATCH 5.10 2/2] Revert "{other}"', DROPPED, answers=10),
+        released(12, "5.10.8", REVERT),
+    )
+    found = review(archive, "5.10.8-rc1")
+    first, second = found.patches
+    assert (first.state, first.reason) == ("released", "released in 5.10.8")
+    assert first.evidence.message_id == "d12@example.org"
+    assert (second.state, second.evidence.text) == ("dropped", "Sorry, now dropped.")
+    assert [(item.part, item.words) for item in found.dropped] == [
+        (2, "dropped by the stable maintainers")
+    ]
+
+
+def test_a_revert_that_the_tree_has_is_not_pending(archive: Archive) -> None:
+    """What a later release took back is no fix that is still elsewhere."""
+    revert = (14, REVERT, TAKES_BACK)
+    first = round_of(5, (6, TITLE, MARKED))
+    add(archive, [*first, released(7, "5.10.8", TITLE), review_patch(*revert)])
+    (pending,) = review(archive, "5.10.8-rc1").pending
+    assert (pending.subject, pending.state) == (REVERT, None)
+    add(archive, [released(15, "5.10.9", REVERT)])
+    assert not review(archive, "5.10.8-rc1").pending
