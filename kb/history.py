@@ -302,12 +302,21 @@ def _releases(
         """,
         (tree,),
     )
-    told: set[tuple[int, str | None]] = set()
+    released: dict[str | None, int] = {}
     for title, id_, line, key, timestamp, release, sender in rows:
-        for event in by_title.get(title, ()):
-            if (id_, event.sha) in told or (event.timestamp or 0) > (timestamp or 0):
+        when = timestamp or 0
+        earlier = [event for event in by_title.get(title, ()) if (event.timestamp or 0) <= when]
+        # Two commits may have one title: those of the round before it are meant; and what
+        # was released already is only meant if something has happened since.
+        of_round = {event.sha for event in earlier if _is_of_round(event, release)}
+        last = {event.sha: event.timestamp or 0 for event in sorted(earlier, key=_time)}
+        for event in earlier:
+            since = released.get(event.sha)
+            if (of_round and event.sha not in of_round) or (
+                since is not None and (since == when or last[event.sha] <= since)
+            ):
                 continue
-            told.add((id_, event.sha))
+            released[event.sha] = when
             yield Event(
                 kind="released",
                 tree=tree,
@@ -323,6 +332,11 @@ def _releases(
                 rule="title in shortlog",
                 confidence="high",
             )
+
+
+def _is_of_round(event: Event, release: str | None) -> bool:
+    """Whether an event is a patch in a review round of a release."""
+    return event.kind == "review" and (event.release or "").partition("-rc")[0] == release
 
 
 def _title_condition(table: str, titles: Collection[int | None] | None) -> str:

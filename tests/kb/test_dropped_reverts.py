@@ -200,3 +200,26 @@ def test_a_revert_that_the_tree_has_is_not_pending(archive: Archive) -> None:
     assert (pending.subject, pending.state) == (REVERT, None)
     add(archive, [released(15, "5.10.9", REVERT)])
     assert not review(archive, "5.10.8-rc1").pending
+
+
+def test_of_two_commits_with_one_title_each_has_its_release(archive: Archive) -> None:
+    """The round before an announcement tells which of them it means."""
+    second = "7a" * 20
+    early = review_patch(1, TITLE, f"commit {second} upstream.\n")
+    early = early.replace(b"review patch", b"patch").replace(b"[PATCH 5.10 1/1]", b"[PATCH 5.10]")
+    add(
+        archive,
+        [
+            early,
+            *round_of(2, (3, TITLE, MARKED)),
+            released(4, "5.10.8", TITLE),
+            *round_of(9, (10, TITLE, f"commit {second} upstream.\n"), release="5.10.9"),
+            released(11, "5.10.9", TITLE),
+        ],
+    )
+    rows = backports(archive, "5.10")
+    assert {row.sha: row.reason for row in rows} == {
+        UPSTREAM: "released in 5.10.8",
+        second: "released in 5.10.9",
+    }
+    assert [len([e for e in row.events if e.kind == "released"]) for row in rows] == [1, 1]
