@@ -16,6 +16,10 @@ DICTIONARY_BYTES = 64 * 1024
 SAMPLE_BYTES = 4 * 1024 * 1024
 
 
+#: No mail that is read is longer (64 MiB), with all that is known of it.
+_MOST_BYTES = 1 << 30
+
+
 class Content(Struct, array_like=True):
     """What is stored of a message: the raw mail of its best copy and its facts.
 
@@ -63,8 +67,10 @@ class Codec:
 
     def decompress(self, data: bytes) -> bytes:
         """Return what ``compress`` made ``data`` of; raises zstandard.ZstdError on damage."""
-        number = zstandard.get_frame_parameters(data).dict_id
-        return self._by_id.get(number, self._plain).decompress(data)
+        frame = zstandard.get_frame_parameters(data)
+        if _MOST_BYTES < frame.content_size < zstandard.CONTENTSIZE_ERROR:
+            raise zstandard.ZstdError(f"it claims to be {frame.content_size:,} bytes long")
+        return self._by_id.get(frame.dict_id, self._plain).decompress(data)
 
     def pack(self, raw: bytes, facts: bytes) -> bytes:
         """Return the row of table ``content``: raw mail and encoded Message in one frame."""

@@ -461,3 +461,18 @@ def test_an_archive_of_trees_alone_is_rescued(tmp_path: pathlib.Path, clock: Rep
     assert rescue(tmp_path / "archive").commits == 1
     with Archive(tmp_path / "archive") as archive:
         assert archive.value("SELECT count(*) FROM git_commit") == 1
+
+
+def test_a_mail_that_claims_to_be_endless_is_damaged(
+    filled: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The size in a torn frame (RFC 8878) may be any number: no memory is asked for it."""
+    with Archive(filled, write=True) as archive:
+        packed = bytearray(archive.value("SELECT data FROM content WHERE message = 7"))
+        packed[4] |= 0xC0  # eight bytes of size, whatever these were
+        packed[9:17] = b"\xff\xff\xff\x7f\xff\xff\xff\x7f"
+        archive.execute("UPDATE content SET data = ? WHERE message = 7", (bytes(packed),))
+        with pytest.raises(ArchiveError, match="claims to be"):
+            archive.content(7)
+    assert main(["--archive", str(filled), "check", "--repair"]) == 0
+    assert "saved 199 messages" in capfd.readouterr().err
