@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from patchlore.commands.common import (
@@ -103,7 +104,12 @@ def check_index(archive: Archive, report: Report) -> None:
     from patchlore.index.indexing import count_unindexed
     from patchlore.kb.text import count
 
-    verified, faults = compare(archive)
+    try:
+        verified, faults = compare(archive)
+    except sqlite3.DatabaseError:
+        if not report.is_torn:
+            raise
+        return  # what it should have can't be read
     if not faults and (behind := count_unindexed(archive)):
         what = count(behind, "message")
         report.notes.append(f"{what} not in the text index: 'patchlore index' adds what it lacks")

@@ -76,7 +76,8 @@ class Hits(Tables):
         return newest[:limit] if limit else newest
 
     def _times(self, ids: Collection[int]) -> dict[int, int]:
-        return dict(
+        # A torn archive may have lost messages that the index still has.
+        return dict.fromkeys(ids, 0) | dict(
             self._archive.execute(
                 "SELECT id, coalesce(timestamp, 0) FROM message"
                 " WHERE id IN (SELECT value FROM json_each(?))",

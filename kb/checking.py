@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from patchlore.ingest.message import Message
 from patchlore.kb.content import decode_message
+from patchlore.kb.database import explain_error, is_damage
 from patchlore.kb.errors import ArchiveError
 from patchlore.kb.git_checking import damaged_commits
 from patchlore.kb.rows import COLUMNS, FACT_TABLES, INSERTS, fact_rows
@@ -83,6 +84,11 @@ def check(archive: Archive) -> Report:
     except ArchiveError as error:
         report.is_torn = True
         report.faults.append(str(error))
+    except sqlite3.DatabaseError as error:  # met on a later page than the first row's
+        if not is_damage(error):
+            raise explain_error(error, archive.path) from error
+        report.is_torn = True
+        report.faults.append(str(explain_error(error, archive.path)))
     return report
 
 

@@ -142,6 +142,12 @@ def _recovered(path: pathlib.Path) -> sqlite3.Connection:
     return connection
 
 
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether SQLite says that the file is not what it has written."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
 def explain_error(error: sqlite3.Error, path: pathlib.Path) -> ArchiveError:
     """Return the error of SQLite as a sentence that says what to do."""
     text = str(error)
@@ -157,7 +163,7 @@ def explain_error(error: sqlite3.Error, path: pathlib.Path) -> ArchiveError:
         )
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         return ArchiveError(f"The archive {path} can't be written: {text}.")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if is_damage(error):
         return ArchiveError(
             f"The archive {path} is damaged ({text}): run 'patchlore --archive {path} check "
             f"--repair', which saves what can be read, or restore {FILE_NAME} from a copy."

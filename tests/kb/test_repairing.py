@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import random
@@ -476,3 +477,29 @@ def test_a_mail_that_claims_to_be_endless_is_damaged(
             archive.content(7)
     assert main(["--archive", str(filled), "check", "--repair"]) == 0
     assert "saved 199 messages" in capfd.readouterr().err
+
+
+def test_a_torn_page_is_told_wherever_it_is_met(filled: pathlib.Path) -> None:
+    """Also where the first rows of a question can be read, and those behind them can't."""
+    path = database_path(filled)
+    with Archive(filled, write=True) as archive:
+        archive.execute("DELETE FROM mid WHERE id % 5 = 0")
+    whole = path.read_bytes()
+    for page in range(2, len(whole) // 8192 + 1, 7):
+        torn = bytearray(whole)
+        torn[(page - 1) * 8192 : (page - 1) * 8192 + 3] = b"\xff\xff\xff"
+        path.write_bytes(torn)
+        with contextlib.suppress(ArchiveError), Archive(filled) as archive:  # or when it is opened
+            assert check(archive).is_torn, page
+
+
+def test_a_search_passes_over_lost_messages(
+    filled: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The index has them still: what is left of the archive is shown."""
+    assert main(["--archive", str(filled), "index"]) == 0
+    with Archive(filled, write=True) as archive:
+        archive.execute("DELETE FROM message WHERE id % 2")
+    for sort in ("date", "rank"):
+        assert main(["--archive", str(filled), "search", "--sort", sort, "tick"]) == 0
+    assert "Traceback" not in capfd.readouterr().err
