@@ -47,7 +47,10 @@ class Own(Struct, kw_only=True):
 
 
 def cves_of(archive: Archive, rows: Sequence[Row]) -> list[list[str]]:
-    """Return the CVEs of each row, sorted: those that its mails, commits or a record name."""
+    """Return the CVEs of each row, sorted: those that its mails, commits or a record name.
+
+    One that a record rejects is none any more.
+    """
     messages: dict[int, list[str]] = {}
     commits: dict[str, list[str]] = {}
     ids = {message for row in rows for message in _messages(row)}
@@ -69,10 +72,15 @@ def cves_of(archive: Archive, rows: Sequence[Row]) -> list[list[str]]:
             [*part, *part],
         ):
             commits.setdefault(sha, []).append(name)
+    rejected = {
+        name
+        for (name,) in archive.execute("SELECT DISTINCT cve FROM vulnerability WHERE is_rejected")
+    }
     return [
         sorted(
-            {name for message in _messages(row) for name in messages.get(message, ())}
-            | {name for sha in _commits(row) for name in commits.get(sha, ())},
+            {name for message in _messages(row) for name in messages.get(message, ())}.union(
+                *(commits.get(sha, ()) for sha in _commits(row))
+            ).difference(rejected),
             key=_cve_key,
         )
         for row in rows

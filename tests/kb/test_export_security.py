@@ -316,3 +316,20 @@ def test_a_mail_to_the_stable_team_says_what_the_commit_fixes(lists: Lists) -> N
     first = text.partition("\nFrom mboxrd@z")[0]
     assert f'  - It fixes {CAUSE[:12]} ("tick: begin").\n' in first
     assert "  - posted\n    <backport-0@example.org> line 3: commit " in first
+
+
+@pytest.mark.parametrize("name", ["debian", "cip"])
+def test_a_rejected_cve_has_no_file(lists: Lists, name: str) -> None:
+    """The commit stays in the list; the number is one of a vulnerability no more."""
+    rejection = (
+        f"From: Cy Marlow <cy@example.org>\nSubject: REJECTED: {CVE}: tick: use two\n"
+        "Date: Mon, 01 Jan 2035 10:00:00 +0000\nMessage-ID: <rejected@example.org>\n\n"
+        f"{CVE} has now been rejected and is no longer a valid CVE.\n"
+    )
+    assert len(lists.files(name)[0]) == 1
+    with Archive(lists.path, write=True) as archive:
+        raw = Raw(data=rejection.encode(), source=source(offset=999_999))
+        archive.add([parse_raw(raw)], [raw])
+    files, notes = lists.files(name)
+    assert not files
+    assert notes[0].startswith("2 rows left out, no CVE is known: ")
