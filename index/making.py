@@ -29,7 +29,7 @@ CHUNK_BYTES = 1024 * 1024
 #: Messages of one segment of a process, and the bytes of prose after which another
 #: is begun: its postings are kept in memory, some 10 bytes for one of text.
 SEGMENT = 8192
-SEGMENT_BYTES = 8 * 1024 * 1024
+SEGMENT_BYTES = 6 * 1024 * 1024
 
 #: Fewer messages are indexed in this process before others would have started.
 LEAST = 2000
