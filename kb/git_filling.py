@@ -105,7 +105,7 @@ def fill_tree(
             summary.patch_ids = _store_patch_ids(archive, repository, graph, on_progress)
         summary.replaced = tree.replaced_by(graph)
         with transaction(archive):
-            tree.store(graph, patch_ids=patch_ids)
+            tree.store(graph, patch_ids=patch_ids, is_whole=not summary.missing)
             # What a partial clone lacks may be there the next time.
             if not repository.lacks_files:
                 set_filed(archive, tree.name)

@@ -104,8 +104,11 @@ class Tree:
             )
         )
 
-    def store(self, graph: Graph, *, patch_ids: bool) -> None:
-        """Write tree, refs and the place of each commit; in the caller's transaction."""
+    def store(self, graph: Graph, *, patch_ids: bool, is_whole: bool = True) -> None:
+        """Write tree, refs and the place of each commit; in the caller's transaction.
+
+        One of which commits were missing is never current: they may be there the next time.
+        """
         self._connection.execute(
             "INSERT INTO git_tree (name, path, state, is_shallow, patch_ids)"
             " VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (name) DO UPDATE SET path = ?2, state = ?3,"
@@ -113,7 +116,7 @@ class Tree:
             (
                 self.name,
                 path_text(self._repository.git_dir),
-                self._state,
+                self._state + ("" if is_whole else " missing"),
                 self._repository.is_shallow,
                 patch_ids,
             ),

@@ -12,6 +12,7 @@ from patchlore.kb.git_reading import git_commits, git_namings, read_stored, tree
 from patchlore.kb.reading import spellings
 from patchlore.kb.store import Archive
 from tests.kb import git_repositories as made
+from tests.kb.dumping import canonical
 from tests.kb.git_repositories import fill
 from tests.kb.mails import NOON, UPSTREAM
 
@@ -288,3 +289,24 @@ def test_a_name_that_another_repository_takes_is_told(
         summary = fill(archive, other)
     assert summary.replaced == str(tmp_path / "moved.git")
     assert "in no tree now" in summary.line()
+
+
+def test_a_commit_that_was_missing_is_read_when_it_is_there(tmp_path: pathlib.Path) -> None:
+    """Though no branch has moved since: the repository was mended."""
+    repository = made.Repository(tmp_path / "clock")
+    shas = [repository.commit(f"tick: use {number}\n") for number in range(5)]
+    lost = repository.folder / ".git" / "objects" / shas[2][:2] / shas[2][2:]
+    kept = lost.read_bytes()
+    repository.git("commit-graph", "write", "--reachable")  # git knows its parents from there
+    lost.unlink()
+    with Archive(tmp_path / "archive", write=True) as archive:
+        assert fill(archive, repository).missing == 1
+        assert fill(archive, repository).missing == 1
+        lost.write_bytes(kept)
+        summary = fill(archive, repository)
+        assert (summary.new, summary.missing) == (1, 0)
+        assert fill(archive, repository).new == 0
+        after = canonical(archive)
+    with Archive(tmp_path / "whole", write=True) as archive:
+        fill(archive, repository)
+        assert canonical(archive) == after
