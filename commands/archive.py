@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from patchlore.commands.common import (
@@ -100,6 +99,8 @@ def run_check(args: argparse.Namespace) -> int:
 
 def check_index(archive: Archive, report: Report) -> None:
     """Compare the text index with the archive; what is behind is no fault, what is wrong is."""
+    import sqlite3
+
     from patchlore.index.checking import check_index as compare
     from patchlore.index.indexing import count_unindexed
     from patchlore.kb.text import count
