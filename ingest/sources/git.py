@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -17,6 +18,9 @@ from typing import IO
 #: Mirrors are often owned by the user that fetches them (safe.directory), and
 #: no lookup may go to the network (partial clones).
 _SAFE = ("-c", "safe.directory=*", "-c", "protocol.allow=never", "-c", "core.fsmonitor=false")
+
+#: git keeps up to 96 MB of objects that others build on; mails hardly build on each other.
+_SMALL = ("-c", "core.deltaBaseCacheLimit=16m")
 
 #: Ids sent ahead of what was read: together they fit into a pipe's buffer.
 _AHEAD = 512
@@ -69,6 +73,26 @@ def git_lines(
             yield line.decode("utf-8", "surrogateescape").rstrip("\n")
 
 
+def git_lines_at_end(repository: str, *arguments: str) -> Iterator[str]:
+    """The lines a git command printed, once it has ended; raises GitError behind the last one.
+
+    For what is read slowly of a command that keeps much in memory: ``git log --reverse``
+    holds 2 KB for each commit until its last line is taken.
+    """
+    with tempfile.TemporaryFile() as printed:
+        failure: GitError | None = None
+        try:
+            with _said_by(repository, arguments, subprocess.DEVNULL) as output:
+                shutil.copyfileobj(output, printed)
+        except GitError as error:
+            failure = error
+        printed.seek(0)
+        for line in printed:
+            yield line.decode("utf-8", "surrogateescape").rstrip("\n")
+        if failure is not None:
+            raise failure
+
+
 def git_fields(
     repository: str, *arguments: str, stdin: IO[bytes] | int = subprocess.DEVNULL
 ) -> Iterator[bytes]:
@@ -119,7 +143,7 @@ def read_blobs(repository: str, ids: Iterable[str]) -> Iterator[tuple[str, bytes
     """
     try:
         process = subprocess.Popen(
-            command(repository, "cat-file", "--batch"),
+            command(repository, *_SMALL, "cat-file", "--batch"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

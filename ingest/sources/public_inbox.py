@@ -14,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Iterator
 
 from patchlore.ingest.raw import Raw, Source
-from patchlore.ingest.sources.git import GitError, git_lines, read_blobs, run_git
+from patchlore.ingest.sources.git import GitError, git_lines, git_lines_at_end, read_blobs, run_git
 from patchlore.ingest.sources.items import Item, Mark, MarkOf, Problem
 
 #: A mark after so many mails: what a killed run has to read again.
@@ -175,7 +175,7 @@ def _is_ancestor(path: str, known: str, tip: str) -> bool:
 def _changes(path: str, span: str, *only: str) -> Iterator[tuple[str, str, str, str]]:
     """Commit, blob, status letter and file of each change, oldest first."""
     commit = ""
-    for line in git_lines(path, *_LOG, span, "--", *only):
+    for line in git_lines_at_end(path, *_LOG, span, "--", *only):
         if line.startswith("commit "):
             commit = line[7:]
             continue

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from patchlore.ingest.sources import public_inbox
+from patchlore.ingest.sources.git import GitError, git_lines_at_end
 from tests.ingest.sources.samples import Marks, mail, read
 
 WHO = {
@@ -242,3 +243,13 @@ def test_stopping_early_leaves_no_process(tmp_path: Path) -> None:
     items = read_source(str(inbox.path))
     next(items)
     items.close()  # type: ignore[attr-defined]  # a generator has it
+
+
+def test_what_git_printed_before_it_failed_is_read(tmp_path: Path) -> None:
+    """A log that breaks off in a damaged repository gives its lines, then says that it failed."""
+    repository = str(tmp_path / "r.git")
+    subprocess.run(["git", "init", "-q", "--bare", repository], check=True)
+    lines = git_lines_at_end(repository, "rev-parse", "--is-bare-repository", "absent")
+    assert next(lines) == "true"
+    with pytest.raises(GitError):
+        list(lines)
