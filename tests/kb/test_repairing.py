@@ -226,16 +226,21 @@ def test_a_ring_of_pages_ends(tmp_path: pathlib.Path) -> None:
     assert list(Pages(tmp_path / "ring").rows()) == []
 
 
-def test_the_log_of_a_killed_writer_is_salvaged(filled: pathlib.Path) -> None:
-    """What was not yet written to the database is read from there."""
-    write_mbox(filled.parent / "more.mbox", 300)
+def leave_mails_in_the_log(path: pathlib.Path) -> None:
+    """Kill a writer of 300 more mails, and tear every page of the database itself."""
+    write_mbox(path.parent / "more.mbox", 300)
     child = os.fork()
     if not child:
-        archive = Archive(filled, write=True)
-        fill(archive, [str(filled.parent / "more.mbox")], jobs=0)
+        archive = Archive(path, write=True)
+        fill(archive, [str(path.parent / "more.mbox")], jobs=0)
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
-    tear(filled, range(1, database_path(filled).stat().st_size // 8192 + 1))
+    tear(path, range(1, database_path(path).stat().st_size // 8192 + 1))
+
+
+def test_the_log_of_a_killed_writer_is_salvaged(filled: pathlib.Path) -> None:
+    """What was not yet written to the database is read from there."""
+    leave_mails_in_the_log(filled)
     assert rescue(filled).messages > 50
 
 
@@ -264,14 +269,7 @@ def test_a_repair_that_is_stopped_keeps_the_log(
     filled: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Mails that are only in the log of a killed writer are not lost where a repair is, too."""
-    write_mbox(filled.parent / "more.mbox", 300)
-    child = os.fork()
-    if not child:
-        archive = Archive(filled, write=True)
-        fill(archive, [str(filled.parent / "more.mbox")], jobs=0)
-        os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(child, 0)
-    tear(filled, range(1, database_path(filled).stat().st_size // 8192 + 1))
+    leave_mails_in_the_log(filled)
     replace = os.replace
 
     def stop(old: pathlib.Path, new: pathlib.Path) -> None:
